@@ -1,0 +1,17 @@
+//! Typed ids, index maps, interning and source spans: what every other crate speaks in.
+//!
+//! Nothing here knows about programs, threads or races.
+
+mod hash;
+mod id;
+mod intern;
+mod memory_order;
+mod site;
+mod span;
+
+pub use hash::StableHasher;
+pub use id::{Id, IdVec};
+pub use intern::{Interner, Symbol};
+pub use memory_order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
+pub use site::SiteId;
+pub use span::{FileId, Span};

@@ -1,0 +1,1 @@
+//! Replays witnesses; trusts no engine.

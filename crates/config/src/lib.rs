@@ -1,0 +1,1 @@
+//! `raddle.toml`: the user's own lock functions, entries, suppressions and budgets.

@@ -1,0 +1,1 @@
+//! Which engine when, budgets, merging, calling certify.

@@ -1,0 +1,16 @@
+//! The vocabulary of things that happen in a run: events, traces and schedules as plain values.
+//!
+//! Written by machines (the interpreter, later the native runtime), read by happens-before, the explorers, `certify` and the
+//! reports. Ids are those of one run: threads and objects are numbered in order of creation and never reused.
+
+mod event;
+mod location;
+mod problem;
+mod schedule;
+mod trace;
+
+pub use event::{AccessKind, AtomicOp, Event, EventKind, LockMode, WakeReason};
+pub use location::{Addr, Loc, ObjectId, ThreadId};
+pub use problem::{Problem, ProblemKind};
+pub use schedule::{Choice, Schedule};
+pub use trace::Trace;

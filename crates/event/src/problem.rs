@@ -1,0 +1,69 @@
+//! What went wrong in a run besides races: errors of the program, met on the way.
+
+use crate::{Addr, ThreadId};
+use raddle_base::SiteId;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Problem {
+    pub kind: ProblemKind,
+    pub thread: ThreadId,
+    pub site: SiteId,
+    /// The object concerned, where there is one.
+    pub object: Option<Addr>,
+    /// Call sites from the innermost frame outwards; `site` itself is not in it.
+    pub stack: Vec<SiteId>,
+    /// What exactly, in words (`index 12 of a block of 10 bytes`). Empty when the kind says it all.
+    pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProblemKind {
+    Deadlock,
+    Livelock,
+    AssertionFailure,
+    Abort,
+    UseAfterFree,
+    DoubleFree,
+    InvalidFree,
+    OutOfBounds,
+    NullDereference,
+    InvalidPointer,
+    UninitialisedLock,
+    UnlockNotHeld,
+    DestroyedLockUse,
+    DestroyLocked,
+    LockHeldAtExit,
+    InvalidJoin,
+    DivisionByZero,
+    StackOverflow,
+    Unreachable,
+    InvalidArgument,
+}
+
+impl ProblemKind {
+    /// The `kind` of a finding, as printed and as annotated in fixtures.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProblemKind::Deadlock => "deadlock",
+            ProblemKind::Livelock => "livelock",
+            ProblemKind::AssertionFailure => "assertion-failure",
+            ProblemKind::Abort => "abort",
+            ProblemKind::UseAfterFree => "use-after-free",
+            ProblemKind::DoubleFree => "double-free",
+            ProblemKind::InvalidFree => "invalid-free",
+            ProblemKind::OutOfBounds => "out-of-bounds",
+            ProblemKind::NullDereference => "null-dereference",
+            ProblemKind::InvalidPointer => "invalid-pointer",
+            ProblemKind::UninitialisedLock => "uninitialised-lock",
+            ProblemKind::UnlockNotHeld => "unlock-not-held",
+            ProblemKind::DestroyedLockUse => "destroyed-lock-use",
+            ProblemKind::DestroyLocked => "destroy-locked",
+            ProblemKind::LockHeldAtExit => "lock-held-at-exit",
+            ProblemKind::InvalidJoin => "invalid-join",
+            ProblemKind::DivisionByZero => "division-by-zero",
+            ProblemKind::StackOverflow => "stack-overflow",
+            ProblemKind::Unreachable => "unreachable",
+            ProblemKind::InvalidArgument => "invalid-argument",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Search over a Machine: the enumerator, the oracle of every later engine.

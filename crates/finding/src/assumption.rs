@@ -1,0 +1,46 @@
+//! Numbered assumptions: what an answer rests on and Raddle did not check. `docs/soundness.md` explains each.
+
+/// Printed with every answer that uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Assumption {
+    pub id: &'static str,
+    pub text: &'static str,
+}
+
+impl Assumption {
+    pub const ALL: &'static [Assumption] = &[
+        Assumption {
+            id: "A-SC",
+            text: "atomics weaker than seq_cst were explored under sequential consistency",
+        },
+        Assumption {
+            id: "A-INPUT",
+            text: "covers this input only (arguments, stdin, environment, files, time)",
+        },
+        Assumption { id: "A-MALLOC", text: "memory allocation does not fail" },
+        Assumption { id: "A-THREAD", text: "thread creation and lock initialisation do not fail" },
+        Assumption { id: "A-SPURIOUS", text: "condition waits do not wake up spuriously" },
+        Assumption { id: "A-UNINIT", text: "uninitialised memory reads as one fixed value" },
+        Assumption { id: "A-WRAP", text: "signed arithmetic wraps around on overflow" },
+        Assumption {
+            id: "A-EXTERN",
+            text: "functions without a body or a model have no effect and return 0",
+        },
+        Assumption { id: "A-ASM", text: "inline assembly changes its operands only" },
+        Assumption { id: "A-KLOCK", text: "kernel lock functions defined in headers act as locks" },
+        Assumption { id: "A-LOCKFN", text: "lock functions named in raddle.toml act as locks" },
+        Assumption { id: "A-TIME", text: "time is virtual; sleeping orders nothing" },
+        Assumption {
+            id: "A-LAYOUT",
+            text: "types that the headers redefine have the layout of this compiler",
+        },
+        Assumption { id: "A-SIGNAL", text: "no signal handler runs" },
+        Assumption { id: "A-IO", text: "files and sockets behave as the built-in model" },
+        Assumption { id: "A-HASH", text: "different states have different 128-bit hashes" },
+    ];
+
+    /// The assumption with this id. Panics on an unknown id: ids are written in the source, not read from input.
+    pub fn named(id: &str) -> Assumption {
+        *Self::ALL.iter().find(|a| a.id == id).unwrap_or_else(|| panic!("unknown assumption id {id}"))
+    }
+}

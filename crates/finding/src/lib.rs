@@ -1,0 +1,9 @@
+//! What Raddle tells its user: verdict, findings, evidence, assumptions. Plain values; only `report` makes sentences of them.
+
+mod assumption;
+mod race;
+mod verdict;
+
+pub use assumption::Assumption;
+pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
+pub use verdict::{Deadlocks, Outcome, Proved, Stats, UnknownReason, Verdict};

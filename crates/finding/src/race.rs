@@ -1,0 +1,87 @@
+//! A finding: a data race or another confirmed error, with all that a reader needs to understand and replay it.
+
+use raddle_event::{LockMode, ProblemKind, Schedule};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// `f1`, `f2`, … in the order of the report.
+    pub id: String,
+    pub kind: FindingKind,
+    /// The variable as a programmer writes it; empty where the finding is about no variable.
+    pub variable: String,
+    /// For a race exactly two, first the one that came first in the schedule; for a deadlock one per blocked thread; else one.
+    pub accesses: Vec<AccessReport>,
+    pub evidence: Evidence,
+    pub engine: &'static str,
+    pub rank: u32,
+    /// What exactly, in words; may be empty.
+    pub detail: String,
+    /// Numbered assumptions that this finding itself rests on.
+    pub assumptions: Vec<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    DataRace,
+    Problem(ProblemKind),
+}
+
+impl FindingKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::DataRace => "data-race",
+            FindingKind::Problem(kind) => kind.name(),
+        }
+    }
+}
+
+/// How sure we are, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// `certify` replayed this schedule and saw it. `file` is where the schedule was written, once it was.
+    Replayed {
+        schedule: Schedule,
+        file: Option<String>,
+    },
+    Predicted,
+    Warning,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessReport {
+    pub at: Frame,
+    pub thread: ThreadReport,
+    /// `read`, `write`, `free`, `lock`, `join`, …
+    pub action: String,
+    pub atomic: bool,
+    /// The expression at this place (`q->count`); empty if the compiler gave none.
+    pub expression: String,
+    pub locks: Vec<LockReport>,
+    /// Callers, innermost first; `at` itself is not in it.
+    pub stack: Vec<Frame>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub function: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadReport {
+    /// `T1 (worker)`, `T0 (main)`.
+    pub name: String,
+    /// Where the thread was created; empty for the main thread.
+    pub created: Vec<Frame>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockReport {
+    /// `q->m` or `queue.m`.
+    pub name: String,
+    pub mode: LockMode,
+    /// Where it was acquired, innermost first; empty if not known.
+    pub acquired: Vec<Frame>,
+}

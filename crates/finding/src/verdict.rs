@@ -1,0 +1,57 @@
+//! The answer about a whole program. There are three, never a bool, and nothing unknown turns into safe.
+
+use crate::{Assumption, Finding};
+
+/// Everything that one command has to say about one program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    pub deadlocks: Deadlocks,
+    pub findings: Vec<Finding>,
+    pub proved: Vec<Proved>,
+    pub assumptions: Vec<Assumption>,
+    pub unknown_reasons: Vec<UnknownReason>,
+    pub stats: Stats,
+}
+
+/// Speaks of data races alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Race,
+    Safe,
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadlocks {
+    Found,
+    None,
+    Unknown,
+}
+
+/// A variable (or, with an empty name, the whole program) shown free of races.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proved {
+    pub variable: String,
+    pub by: &'static str,
+    /// The certificate's file, when one was written.
+    pub certificate: String,
+}
+
+/// Why an answer is not known, with the place where there is one (`file:line`).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnknownReason {
+    pub place: String,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Complete runs of the program.
+    pub executions: u64,
+    /// Visible operations performed over all runs.
+    pub steps: u64,
+    pub seconds: f64,
+}
+
+impl Eq for Stats {}

@@ -1,0 +1,1 @@
+//! Concrete interpreter of the IR; a Machine.

@@ -1,0 +1,26 @@
+//! Raddle's own small program IR. It knows nothing of LLVM, and holds all that engines need: byte-accurate layout, the programmer's
+//! names and types, source places, access paths.
+//!
+//! Shape: functions of basic blocks in SSA form over scalar registers. Vectors and first-class aggregates do not exist: the
+//! lowering splits them into scalars, so a call may return several values. Pointers are opaque; all address arithmetic is in bytes.
+//! Every instruction and terminator has a [`SiteId`], numbered through the program, with a source place and (for memory accesses) the
+//! expression that the programmer wrote.
+
+mod debug;
+mod function;
+mod inst;
+mod place;
+mod place_text;
+mod program;
+mod ty;
+
+pub use debug::{DebugType, DebugTypeId, Field, RecordKind};
+pub use function::{Block, BlockId, Function, FunctionId, Param, Phi, Reg, RegInfo};
+pub use inst::{
+    BinOp, CallArg, Callee, CastOp, CmpXchg, FBinOp, FcmpPred, Gep, IcmpPred, Inst, IntrinsicOp, MemKind,
+    Operand, RmwOp, Terminator,
+};
+pub use place::{Place, PlaceBase, PlaceId, PlaceStep};
+pub use program::{DataModel, Global, GlobalId, Init, Program, Relocation, SiteInfo, SymbolRef};
+pub use raddle_base::{FileId, SiteId, Span, Symbol};
+pub use ty::{FloatTy, Ty};

@@ -1,0 +1,1 @@
+//! What pthread, C11, kernel and libc calls mean, as data.

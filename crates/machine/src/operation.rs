@@ -1,0 +1,116 @@
+//! Visible operations: what a thread will do next, as far as other threads can tell.
+
+use raddle_base::SiteId;
+use raddle_event::{AccessKind, Addr, AtomicOp, Loc, LockMode, ThreadId};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operation {
+    pub site: SiteId,
+    pub kind: OpKind,
+}
+
+/// Variants of an operation are numbered: 0 is the plain outcome; the others are named here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OpKind {
+    /// The thread starts to run its function.
+    Begin,
+    /// The thread ends.
+    End,
+    Create,
+    Join {
+        child: ThreadId,
+    },
+    Detach {
+        child: ThreadId,
+    },
+    /// Timed: variant 1 is the timeout. Try: one variant, which depends on the state.
+    Lock {
+        lock: Addr,
+        mode: LockMode,
+        how: LockHow,
+    },
+    Unlock {
+        lock: Addr,
+        mode: LockMode,
+    },
+    SyncInit {
+        object: Addr,
+    },
+    SyncDestroy {
+        object: Addr,
+    },
+    /// Releases the mutex and starts to wait.
+    WaitBegin {
+        cond: Addr,
+        mutex: Addr,
+    },
+    /// Waits for a wake-up, then for the mutex. Variant 0: signalled; 1: spurious; 2: timeout.
+    WaitEnd {
+        cond: Addr,
+        mutex: Addr,
+    },
+    /// Variant i wakes the i-th waiter in order of arrival.
+    Signal {
+        cond: Addr,
+    },
+    Broadcast {
+        cond: Addr,
+    },
+    BarrierArrive {
+        barrier: Addr,
+    },
+    BarrierLeave {
+        barrier: Addr,
+    },
+    SemPost {
+        sem: Addr,
+    },
+    /// Timed: variant 1 is the timeout. Try: one variant, which depends on the state.
+    SemWait {
+        sem: Addr,
+        how: LockHow,
+    },
+    SemRead {
+        sem: Addr,
+    },
+    Once {
+        once: Addr,
+    },
+    OnceEnd {
+        once: Addr,
+    },
+    Atomic {
+        loc: Loc,
+        op: AtomicOp,
+    },
+    Fence,
+    /// A plain access, when visible.
+    Access {
+        loc: Loc,
+        kind: AccessKind,
+    },
+    /// The environment picks one of `variants` values.
+    Choose {
+        variants: u32,
+    },
+    /// The process ends: `exit`, return from `main`, `abort`, a failed assertion or assumption, a crash.
+    Exit,
+    /// A long stretch without visible operations: another thread may run in between.
+    Yield,
+    /// The thread spins without effect; enabled again once another thread has moved.
+    Spin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LockHow {
+    Block,
+    Try,
+    Timed,
+}
+
+impl OpKind {
+    /// Commutes with every operation of other threads and cannot be disabled by them, so running it at once loses no behaviour.
+    pub fn is_local(self) -> bool {
+        matches!(self, OpKind::Begin | OpKind::Fence)
+    }
+}

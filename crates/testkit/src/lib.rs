@@ -1,0 +1,1 @@
+//! Random traces and programs, fixture harness; for tests only.
