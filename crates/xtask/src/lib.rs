@@ -1,1 +1,5 @@
-//! x
+//! The project's own chores as a library, so that tests run exactly what the command line runs.
+
+pub mod rust_text;
+pub mod tidy;
+pub mod tree;

@@ -1,0 +1,50 @@
+//! `cargo run -p raddle-xtask -- <chore>`: one subcommand for each chore.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use raddle_xtask::tidy::tidy;
+use raddle_xtask::tree::Tree;
+
+#[derive(Parser)]
+#[command(about = "Chores of the Raddle project")]
+struct Arguments {
+    /// The project's root folder
+    #[arg(long, global = true, default_value_os_t = own_root())]
+    root: PathBuf,
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Check what the written rules promise: layers, file heads and sizes, documented assumptions and dependencies
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.chore {
+        Chore::Tidy => run_tidy(&arguments.root),
+    }
+}
+
+fn run_tidy(root: &Path) -> ExitCode {
+    let tree = match Tree::read(root) {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("tidy: cannot read {}: {error}", root.display());
+            return ExitCode::from(2);
+        }
+    };
+    let problems = tidy(&tree);
+    for problem in &problems {
+        println!("{problem}");
+    }
+    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn own_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
