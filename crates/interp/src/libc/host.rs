@@ -1,0 +1,80 @@
+//! What a library function sees of the machine. Every byte that it reads or writes through here is an access of the calling thread
+//! and reported as such, so a racing `strcpy` is a race.
+
+use raddle_event::ProblemKind;
+use raddle_ir::{DataModel, Ty};
+
+/// The call ends the segment: the machine has recorded why (problem, unsupported, limit) and stops this thread or run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop;
+
+pub type Outcome<T> = Result<T, Stop>;
+
+/// One call in progress.
+pub trait Host {
+    fn data_model(&self) -> DataModel;
+
+    /// Number of arguments at this call, variadic ones included.
+    fn arg_count(&self) -> usize;
+    /// Bits of an argument, zero-extended; 0 when there are fewer (K&R calls).
+    fn arg(&self, index: usize) -> u128;
+    /// Type at the call site; `None` when there are fewer.
+    fn arg_type(&self, index: usize) -> Option<Ty>;
+    /// Where the result goes: its type, `None` when unused.
+    fn result_type(&self) -> Option<Ty>;
+
+    /// Reads `buffer.len()` bytes: a read access.
+    fn read(&mut self, address: u64, buffer: &mut [u8]) -> Outcome<()>;
+    /// Writes: a write access.
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Outcome<()>;
+    /// Copies inside the machine so that stored pointers stay pointers; one read and one write access. Ranges may overlap.
+    fn copy(&mut self, to: u64, from: u64, len: u64) -> Outcome<()>;
+    fn fill(&mut self, address: u64, byte: u8, len: u64) -> Outcome<()>;
+    /// Length of the zero-terminated string, terminator not counted; reads the bytes up to and including it, at most `limit`.
+    fn string_length(&mut self, address: u64, limit: u64) -> Outcome<u64>;
+
+    /// A fresh heap block; alignment at least 16. `zeroed` as for `calloc`. `what` names it in reports: `malloc(40)`.
+    fn allocate(&mut self, bytes: u64, align: u64, zeroed: Zeroed, what: &str) -> Outcome<u64>;
+    /// A write access to the whole block, then it is gone. Null is fine. Double and invalid frees are problems.
+    fn free(&mut self, address: u64) -> Outcome<()>;
+    /// Size of the live heap block that starts at this address.
+    fn block_size(&mut self, address: u64) -> Option<u64>;
+    /// A block that lives as long as the process and is private to the library (`getenv` results, `stdin`, `localtime`
+    /// buffers), found again by key; accesses by the program are ordinary accesses.
+    fn library_block(&mut self, key: &str, initial: &[u8]) -> Outcome<u64>;
+
+    fn set_errno(&mut self, value: i32);
+    /// Address of this thread's `errno`.
+    fn errno_address(&mut self) -> Outcome<u64>;
+
+    /// Bytes for a file descriptor: 1 and 2 are captured output.
+    fn output(&mut self, descriptor: i32, bytes: &[u8]);
+    /// Takes up to `limit` bytes of standard input.
+    fn take_input(&mut self, limit: usize) -> Vec<u8>;
+    /// Virtual time in nanoseconds; advances by itself with every question and by sleeping.
+    fn now(&mut self) -> u64;
+    fn sleep(&mut self, nanoseconds: u64);
+    /// State of `rand`, shared by all threads like libc's.
+    fn random_state(&mut self) -> &mut u64;
+    fn environment(&self, name: &str) -> Option<String>;
+
+    /// The answer now rests on this numbered assumption.
+    fn assume(&mut self, id: &'static str);
+    /// A problem of the program that ends the run (crash, abort, failed assertion).
+    fn fail(&mut self, kind: ProblemKind, detail: String) -> Stop;
+    /// Not understood: the run ends as unsupported.
+    fn unsupported(&mut self, reason: String) -> Stop;
+
+    /// Calls back into the program (`qsort`, `bsearch`, `atexit` handlers) and returns its result bits. Runs to completion without a
+    /// scheduling point; a callback that synchronises is unsupported.
+    fn call_back(&mut self, function: u64, args: &[(u128, Ty)]) -> Outcome<u128>;
+    /// Ends the process.
+    fn exit(&mut self, code: i32) -> Stop;
+    fn at_exit(&mut self, function: u64);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zeroed {
+    Yes,
+    No,
+}
