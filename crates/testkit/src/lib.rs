@@ -1,1 +1,3 @@
 //! Random traces and programs, fixture harness; for tests only.
+
+pub mod fixtures;
