@@ -7,16 +7,12 @@ use crate::tree::Tree;
 
 const SOUNDNESS: &str = "docs/soundness.md";
 
-/// Every id a crate names has a section, and every section is of an id that a crate names.
+const NEVER: &str = "*Printed*: never";
+
+/// Every id a crate names has a section, and every section is of an id that a crate names or says that it is never printed.
 pub(super) fn assumptions_are_documented(tree: &Tree) -> Vec<Problem> {
-    let text = tree.text(SOUNDNESS).unwrap_or_default();
-    let sections: Vec<(usize, String)> = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| line.starts_with("### "))
-        .flat_map(|(index, line)| ids(line).into_iter().map(move |id| (index, id)))
-        .collect();
-    let documented: BTreeSet<&str> = sections.iter().map(|(_, id)| id.as_str()).collect();
+    let sections = sections(tree.text(SOUNDNESS).unwrap_or_default());
+    let documented: BTreeSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
     let mut problems = Vec::new();
     let mut used = BTreeSet::new();
     let sources = tree
@@ -32,10 +28,28 @@ pub(super) fn assumptions_are_documented(tree: &Tree) -> Vec<Problem> {
             }
         }
     }
-    for (index, id) in sections.iter().filter(|(_, id)| !used.contains(id)) {
-        problems.push(Problem::line(SOUNDNESS, *index, format!("no crate names {id}")));
+    for section in sections.iter().filter(|section| section.printed && !used.contains(&section.id)) {
+        problems.push(Problem::line(SOUNDNESS, section.line, format!("no crate names {}", section.id)));
     }
     problems
+}
+
+struct Section {
+    line: usize,
+    id: String,
+    printed: bool,
+}
+
+fn sections(text: &str) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (line, text) in text.lines().enumerate() {
+        if text.starts_with("### ") {
+            sections.extend(ids(text).into_iter().map(|id| Section { line, id, printed: true }));
+        } else if let Some(section) = sections.last_mut() {
+            section.printed &= !text.starts_with(NEVER);
+        }
+    }
+    sections
 }
 
 /// Words of the form `A-` and at least two capitals or digits; `[A-Z]` in a pattern is none.
@@ -84,5 +98,7 @@ mod tests {
         let tree = Tree::of(&[("docs/soundness.md", SECTIONS), ("crates/finding/tests/a.rs", "A-SC")]);
         let problems: Vec<String> = assumptions_are_documented(&tree).iter().map(|p| p.to_string()).collect();
         assert_eq!(problems, ["docs/soundness.md:3: no crate names A-SC"]);
+        let never = format!("{SECTIONS}*Printed*: never.\n");
+        assert!(assumptions_are_documented(&Tree::of(&[("docs/soundness.md", &never)])).is_empty());
     }
 }
