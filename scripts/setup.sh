@@ -27,11 +27,9 @@ wanted_packages() {
     [ "$(dpkg --print-architecture)" != amd64 ] || echo "$AMD64_PACKAGES"
 }
 
-missing_packages() {
-    wanted=$(wanted_packages)
-    # shellcheck disable=SC2086  # a list of words
-    installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $wanted 2>/dev/null | sed -n 's/ installed$//p') || true
-    for package in $wanted; do
+missing_of() {
+    installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p') || true
+    for package in "$@"; do
         printf '%s\n' "$installed" | grep -qxF "$package" || printf '%s ' "$package"
     done
 }
@@ -54,13 +52,14 @@ install_packages() {
 }
 
 install_debian() {
-    missing=$(missing_packages)
+    # shellcheck disable=SC2046,SC2086  # lists of words
+    missing=$(missing_of $(wanted_packages))
     [ -z "$missing" ] || install_packages $missing || die "apt-get could not install: $missing
 setup: a release without LLVM $LLVM_MAJOR needs the packages of https://apt.llvm.org"
     # Linking 32-bit programs takes the libgcc of the compiler that is here; without it they are analysed, not run.
-    if [ "$(dpkg --print-architecture)" = amd64 ] && [ ! -f "$(gcc -m32 -print-libgcc-file-name)" ]; then
-        missing=lib32gcc-$(gcc -dumpversion)-dev
-        install_packages "$missing" || say "no $missing: the tests will not run 32-bit programs"
+    if [ "$(dpkg --print-architecture)" = amd64 ]; then
+        missing=$(missing_of "lib32gcc-$(gcc -dumpversion)-dev")
+        [ -z "$missing" ] || install_packages $missing || say "the tests will not run 32-bit programs"
     fi
 }
 
