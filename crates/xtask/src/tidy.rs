@@ -14,7 +14,7 @@ mod sources;
 
 /// All problems, in the order of the checks; empty for a tidy tree.
 pub fn tidy(tree: &Tree) -> Vec<Problem> {
-    let checks: [fn(&Tree) -> Vec<Problem>; 11] = [
+    let checks: [fn(&Tree) -> Vec<Problem>; 12] = [
         layers::edges_follow_the_table,
         layers::folders_match_the_table,
         layers::table_points_down,
@@ -26,6 +26,7 @@ pub fn tidy(tree: &Tree) -> Vec<Problem> {
         files::no_path_of_a_machine,
         soundness::assumptions_are_documented,
         dependencies::dependencies_are_documented,
+        dependencies::lock_names_the_public_registry,
     ];
     checks.iter().flat_map(|check| check(tree)).collect()
 }

@@ -1,4 +1,4 @@
-//! External crates of the workspace against `docs/dependencies.md`, both ways.
+//! External crates of the workspace: against `docs/dependencies.md`, both ways, and all from the public registry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +9,8 @@ use crate::tree::Tree;
 
 const DOCUMENT: &str = "docs/dependencies.md";
 const ROOT: &str = "Cargo.toml";
+const LOCK: &str = "Cargo.lock";
+const PUBLIC_REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Every external crate that a member uses has a line; every line, and every entry of the root manifest, is used.
@@ -32,6 +34,17 @@ pub(super) fn dependencies_are_documented(tree: &Tree) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// A lock file written behind a mirror may name it, and then builds only there.
+pub(super) fn lock_names_the_public_registry(tree: &Tree) -> Vec<Problem> {
+    let lines = tree.text(LOCK).unwrap_or_default().lines().enumerate();
+    lines
+        .filter(|(_, line)| {
+            line.starts_with("source = ") && *line != format!("source = \"{PUBLIC_REGISTRY}\"")
+        })
+        .map(|(index, _)| Problem::line(LOCK, index, "not from the public registry"))
+        .collect()
 }
 
 /// Names with their line: lines of the form "- `name`: why".
@@ -80,7 +93,7 @@ fn external(dependencies: &Table) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::dependencies_are_documented;
+    use super::{PUBLIC_REGISTRY, dependencies_are_documented, lock_names_the_public_registry};
     use crate::tree::Tree;
 
     const ROOT: &str = "[workspace.dependencies]\nserde = \"1\"\ntempfile = \"3\"\nraddle-base = { path = \"crates/base\" }\n";
@@ -118,5 +131,14 @@ mod tests {
                 "Cargo.toml: no crate uses the workspace dependency `tempfile`"
             ]
         );
+    }
+
+    #[test]
+    fn a_crate_from_elsewhere_fails() {
+        let text = format!(
+            "name = \"a\"\nsource = \"{PUBLIC_REGISTRY}\"\n\nname = \"b\"\nsource = \"registry+https://mirror.example/index\"\n"
+        );
+        let problems = lock_names_the_public_registry(&Tree::of(&[("Cargo.lock", &text)]));
+        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [Some(5)]);
     }
 }
