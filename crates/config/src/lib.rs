@@ -1,16 +1,35 @@
-//! `raddle.toml`: the user's own lock functions, entries, suppressions and budgets.
+//! `raddle.toml`: the user's own lock functions.
+//!
+//! ```toml
+//! [[lock]]
+//! acquire = "my_lock"       # these functions act on what argument 0 points to
+//! release = "my_unlock"
+//! try = "my_trylock"        # optional: returns non-zero when it got the lock
+//! argument = 0              # optional, 0 without
+//! mode = "exclusive"        # or "shared"; exclusive without
+//! ```
+//!
+//! Unknown keys are errors: a misspelt key must not silently change what a verdict rests on.
+
+mod file;
+mod suggest;
+
+pub use file::ConfigError;
+
+use std::path::Path;
 
 /// The whole file; everything is optional.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     pub locks: Vec<LockFunctions>,
 }
 
-/// `[[lock]]`: functions that acquire and release what an argument points to.
+/// `[[lock]]`: functions that acquire and release what an argument points to. At least `acquire` or `release` is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockFunctions {
-    pub acquire: String,
-    pub release: String,
+    pub acquire: Option<String>,
+    pub release: Option<String>,
+    /// Returns non-zero when it got the lock.
     pub try_acquire: Option<String>,
     pub argument: u8,
     pub mode: LockMode,
@@ -20,4 +39,18 @@ pub struct LockFunctions {
 pub enum LockMode {
     Exclusive,
     Shared,
+}
+
+impl Config {
+    pub fn parse(text: &str) -> Result<Config, ConfigError> {
+        file::parse(text)
+    }
+
+    pub fn load(path: impl AsRef<Path>) -> Result<Config, ConfigError> {
+        let path = path.as_ref();
+        let bytes =
+            std::fs::read(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let text = String::from_utf8(bytes).map_err(|_| ConfigError::NotText { path: path.to_owned() })?;
+        Config::parse(&text).map_err(|error| error.in_file(path))
+    }
 }

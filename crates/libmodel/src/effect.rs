@@ -22,7 +22,10 @@ pub enum Effect {
         mode: Option<Mode>,
         returns: Returns,
     },
-    /// Makes a synchronisation object. `attribute` is the argument that carries its kind (mutex type, barrier count, …).
+    /// Makes a synchronisation object. `attribute` is the argument that carries its kind: for [`SyncKind::Mutex`] a pointer, null or
+    /// to an `int` as glibc packs it (low two bits: 0 normal, 1 recursive, 2 errorcheck, 3 adaptive; bit 30: robust), for
+    /// [`SyncKind::C11Mutex`] the `mtx_*` bits (1 recursive, 2 timed), for barriers and semaphores the count. `None`: a plain
+    /// object, or a count of 0.
     SyncInit {
         kind: SyncKind,
         object: Arg,
@@ -33,6 +36,10 @@ pub enum Effect {
         kind: SyncKind,
         object: Arg,
         returns: Returns,
+    },
+    /// `pthread_mutex_consistent`: a robust mutex whose owner died is usable again.
+    MutexConsistent {
+        mutex: Arg,
     },
     Thread(ThreadOp, Returns),
     Cond(CondOp, Returns),
@@ -51,6 +58,8 @@ pub enum Effect {
     /// An atomic operation left as a library call (`__atomic_load_8`, generic `__atomic_load` with a size, kernel `atomic_inc`).
     Atomic(AtomicCall),
     Verifier(VerifierOp),
+    /// The end of the process.
+    Process(ProcessOp),
     /// Ordinary library function, run by the interpreter.
     Libc(LibcFn),
     /// Has no effect that matters to order, memory or control and returns this value.
@@ -72,9 +81,26 @@ pub enum LockFamily {
     KernelSpin,
     KernelMutex,
     KernelRwlock,
-    KernelSemaphore,
+    /// `struct rw_semaphore`; the counting `struct semaphore` is [`SemOp`].
+    KernelRwSemaphore,
     /// Named by the user in `raddle.toml`.
     Custom,
+}
+
+impl LockFamily {
+    pub fn is_kernel(self) -> bool {
+        match self {
+            LockFamily::KernelSpin
+            | LockFamily::KernelMutex
+            | LockFamily::KernelRwlock
+            | LockFamily::KernelRwSemaphore => true,
+            LockFamily::PthreadMutex
+            | LockFamily::PthreadRwlock
+            | LockFamily::PthreadSpin
+            | LockFamily::C11Mutex
+            | LockFamily::Custom => false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,7 +148,6 @@ pub enum Fail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyncKind {
     Mutex,
-    MutexAttr,
     Rwlock,
     Spin,
     Cond,
@@ -136,9 +161,11 @@ pub enum SyncKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadOp {
-    /// Stores the new thread's id through `id`; `function` is called with `argument`.
+    /// Stores the new thread's id through `id`; `function` is called with `argument`. `attribute` points to null or to a
+    /// `pthread_attr_t`, whose `int` at byte offset [`ATTR_FLAGS_OFFSET`] has bit 0 set for a detached thread.
     Create {
         id: Arg,
+        attribute: Option<Arg>,
         function: Arg,
         argument: Arg,
     },
@@ -147,7 +174,7 @@ pub enum ThreadOp {
         function: Arg,
         argument: Arg,
     },
-    /// The child's result is stored through `result` unless that is null.
+    /// The child's result is stored through `result` unless that is null: as an `int` with [`Returns::Thrd`], else as a pointer.
     Join {
         thread: Arg,
         result: Option<Arg>,
@@ -169,8 +196,45 @@ pub enum ThreadOp {
     },
     /// A cancellation point and nothing else.
     TestCancel,
-    /// `sched_yield`, `sleep`: other threads may run; orders nothing.
+    /// `pthread_setcancelstate`, `pthread_setcanceltype`: the old setting is stored through `old` unless that is null.
+    SetCancel {
+        setting: CancelSetting,
+        value: Arg,
+        old: Arg,
+    },
+    /// glibc's `pthread_cleanup_push`: `__sigsetjmp` (which returns 0), then this. The handler itself is reached only by a second
+    /// return of that `setjmp`, so a thread that exits or is cancelled while one is registered is not supported.
+    CleanupRegister,
+    CleanupUnregister,
+    /// `sched_yield`: other threads may run; orders nothing.
     Yield,
+    /// `sleep`: as [`ThreadOp::Yield`], and virtual time moves on.
+    Sleep {
+        amount: Arg,
+        unit: SleepUnit,
+    },
+}
+
+/// Where `pthread_attr_t` keeps its flags, in both data models: after `sched_priority` and the policy.
+pub const ATTR_FLAGS_OFFSET: u64 = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CancelSetting {
+    /// 0 enabled, 1 disabled.
+    State,
+    /// 0 deferred, 1 asynchronous.
+    Type,
+}
+
+/// What the argument of a sleeping function counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SleepUnit {
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    Nanoseconds,
+    /// The argument points to a `struct timespec`, which is read.
+    Timespec,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,28 +278,100 @@ pub enum TlsOp {
     Set { key: Arg, value: Arg },
 }
 
-/// Library forms of atomic operations. Memory orders are arguments, seq_cst where there is none.
+/// Library forms of atomic operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicCall {
     /// `__atomic_load(size, ptr, out, order)`.
     LoadGeneric,
+    /// `__atomic_store(size, ptr, value pointer, order)`.
     StoreGeneric,
+    /// `__atomic_exchange(size, ptr, value pointer, out, order)`.
     ExchangeGeneric,
+    /// `__atomic_compare_exchange(size, ptr, expected pointer, desired pointer, success order, failure order)`.
     CompareExchangeGeneric,
-    /// Kernel `atomic_t`: 4 bytes at argument `target`; `value` is the operand, `returns_new` the kernel's `_return` forms.
-    KernelRead {
-        target: Arg,
-    },
-    KernelSet {
-        target: Arg,
+    /// `__atomic_load_N(ptr, order)` and its family: `op` says the arguments between the pointer and the order.
+    Sized { op: SizedAtomic, bytes: u8 },
+    /// `__atomic_test_and_set(ptr, order)`, `atomic_flag_test_and_set[_explicit]`: one byte.
+    TestAndSet { order: Option<Arg> },
+    /// `__atomic_clear(ptr, order)`, `atomic_flag_clear[_explicit]`: one byte.
+    Clear { order: Option<Arg> },
+    /// `atomic_thread_fence(order)`, `__sync_synchronize()`, kernel `smp_mb()`; seq_cst without an argument.
+    Fence { order: Option<Arg> },
+    /// Linux `atomic_t` and its kin. As the kernel's `Documentation/atomic_t.txt` says: an operation that returns a value is
+    /// fully ordered (seq_cst), one that returns nothing is relaxed, and so are read and set; `order` says which it is.
+    Kernel { op: KernelAtomic, target: Arg, width: KernelWidth, order: KernelOrder },
+}
+
+/// Arguments after the pointer; the order (success, then failure for compare-exchange) comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SizedAtomic {
+    Load,
+    /// value
+    Store,
+    /// value
+    Exchange,
+    /// expected pointer, desired value
+    CompareExchange,
+    /// operand; returns the old value
+    Fetch(FetchOp),
+    /// operand; returns the new value
+    FetchNew(FetchOp),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FetchOp {
+    Add,
+    Sub,
+    And,
+    Or,
+    Xor,
+    Nand,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelAtomic {
+    Read,
+    Set {
         value: Arg,
     },
-    KernelAdd {
-        target: Arg,
+    /// Adds `factor` times the argument, or `factor` itself.
+    Add {
         value: Option<Arg>,
-        delta: i64,
+        factor: i8,
         result: KernelResult,
     },
+    /// Returns the old value.
+    Exchange {
+        value: Arg,
+    },
+    /// Returns the old value.
+    CompareExchange {
+        expected: Arg,
+        new: Arg,
+    },
+    /// Adds `value` (1 without an argument) unless the old value equals `unless` (0 without); returns whether it added.
+    AddUnless {
+        value: Option<Arg>,
+        unless: Option<Arg>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KernelWidth {
+    /// `atomic_t`: 4 bytes.
+    Int,
+    /// `atomic_long_t`: a pointer's width.
+    Long,
+    /// `atomic64_t`: 8 bytes.
+    Quad,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KernelOrder {
+    Relaxed,
+    Acquire,
+    Release,
+    SeqCst,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -245,6 +381,8 @@ pub enum KernelResult {
     Old,
     /// Whether the new value is zero.
     NewIsZero,
+    /// Whether the new value is negative.
+    NewIsNegative,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,7 +399,8 @@ pub enum VerifierOp {
     Error,
     AtomicBegin,
     AtomicEnd,
-    /// An arbitrary value of the return type; `bits` and sign tell its range, `boolean` restricts it to 0 and 1.
+    /// An arbitrary value; `bits` and sign tell its range (no wider than the type of the call's result: `long` has 64 here),
+    /// `boolean` restricts it to 0 and 1.
     Nondet {
         bits: u8,
         signed: bool,
@@ -273,6 +412,26 @@ pub enum VerifierOp {
     },
     /// A pointer: null or a fresh object.
     NondetPointer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessOp {
+    Exit {
+        code: Arg,
+        handlers: Handlers,
+    },
+    Abort,
+    /// `__assert_fail`: `text` points to the condition as written.
+    AssertFail {
+        text: Arg,
+    },
+}
+
+/// Whether `atexit` handlers run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Handlers {
+    Run,
+    Skip,
 }
 
 /// Library functions that the interpreter runs itself, by name: the family decides the file that implements it.

@@ -10,8 +10,9 @@ mod resolve;
 mod table;
 
 pub use effect::{
-    Arg, AtomicCall, CondOp, Effect, Fail, How, KernelResult, LibcFn, LockFamily, Mode, OnceStyle, Returns,
-    SemOp, SyncKind, ThreadOp, TlsOp, VerifierOp,
+    ATTR_FLAGS_OFFSET, Arg, AtomicCall, CancelSetting, CondOp, Effect, Fail, FetchOp, Handlers, How,
+    KernelAtomic, KernelOrder, KernelResult, KernelWidth, LibcFn, LockFamily, Mode, OnceStyle, ProcessOp,
+    Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
 };
 pub use resolve::{Meaning, Models};
-pub use table::{Row, lookup};
+pub use table::{Row, lookup, rows};

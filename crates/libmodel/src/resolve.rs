@@ -1,8 +1,9 @@
 //! From the functions of one program to what calling them means.
 
-use crate::Effect;
+use crate::{Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, lookup};
 use raddle_base::IdVec;
-use raddle_ir::{FunctionId, Program};
+use raddle_config::{Config, LockFunctions, LockMode};
+use raddle_ir::{DebugType, DebugTypeId, Function, FunctionId, Program};
 
 /// The meaning of every function of a program.
 #[derive(Clone, Debug)]
@@ -24,7 +25,118 @@ pub enum Meaning {
 
 impl Models {
     /// Resolves every function by name; user lock functions come from the configuration.
-    pub fn resolve(_program: &Program, _config: &raddle_config::Config) -> Models {
-        Models { meanings: IdVec::new() }
+    pub fn resolve(program: &Program, config: &Config) -> Models {
+        Models { meanings: program.functions.values().map(|f| meaning(program, config, f)).collect() }
+    }
+}
+
+fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
+    let name = library_name(program, function);
+    if let Some(effect) = config.locks.iter().find_map(|functions| user_lock(functions, name)) {
+        return Meaning::Effect(effect, vec!["A-LOCKFN"]);
+    }
+    let row = lookup(name);
+    if !function.is_defined() {
+        return row.map_or(Meaning::Unknown, |row| Meaning::Effect(row.effect, row.assumptions.to_vec()));
+    }
+    if let Some(rest) = name.strip_prefix("__VERIFIER_atomic_") {
+        return match row {
+            Some(row) if matches!(rest, "begin" | "end") => Meaning::Effect(row.effect, Vec::new()),
+            _ => Meaning::AtomicBody,
+        };
+    }
+    match row {
+        Some(row) if is_kernel_lock_of_a_header(program, function, row) => {
+            let mut assumptions = row.assumptions.to_vec();
+            assumptions.push("A-KLOCK");
+            Meaning::Effect(row.effect, assumptions)
+        }
+        _ => Meaning::Body,
+    }
+}
+
+/// The name by which the table knows a function: the linker's, without the number that linking adds to a `static` function of a
+/// second file (`spin_lock.3`) and without the mark of an `asm` label.
+fn library_name<'p>(program: &'p Program, function: &Function) -> &'p str {
+    let symbol = program.text(function.symbol);
+    let name = program.text(function.name);
+    match symbol.split_once('.') {
+        Some((stem, _)) if stem == name => name,
+        _ => symbol.strip_prefix('\u{1}').unwrap_or(symbol),
+    }
+}
+
+fn user_lock(functions: &LockFunctions, name: &str) -> Option<Effect> {
+    let is = |candidate: &Option<String>| candidate.as_deref() == Some(name);
+    let (family, lock) = (LockFamily::Custom, Arg(functions.argument));
+    let mode = match functions.mode {
+        LockMode::Exclusive => Mode::Exclusive,
+        LockMode::Shared => Mode::Shared,
+    };
+    if is(&functions.acquire) {
+        Some(Effect::Lock { family, lock, mode, how: How::Block, returns: Returns::Errno })
+    } else if is(&functions.try_acquire) {
+        Some(Effect::Lock { family, lock, mode, how: How::Try, returns: Returns::OneOnSuccess })
+    } else if is(&functions.release) {
+        Some(Effect::Unlock { family, lock, mode: Some(mode), returns: Returns::Errno })
+    } else {
+        None
+    }
+}
+
+/// Types that the kernel's locks have, by `struct` tag or typedef name.
+const KERNEL_LOCK_TYPES: &[&str] = &[
+    "spinlock",
+    "spinlock_t",
+    "raw_spinlock",
+    "raw_spinlock_t",
+    "arch_spinlock",
+    "arch_spinlock_t",
+    "qspinlock",
+    "rwlock_t",
+    "mutex",
+    "rt_mutex",
+    "semaphore",
+    "rw_semaphore",
+];
+
+/// Whether the body of a kernel lock function comes from a header and takes a kernel lock: then its name says more than the inline
+/// assembly inside (A-KLOCK). A function of the same name that the program itself defines, or over another type, runs its body.
+fn is_kernel_lock_of_a_header(program: &Program, function: &Function, row: &Row) -> bool {
+    let Some(lock) = kernel_lock_argument(&row.effect) else { return false };
+    !function.in_primary_file
+        && function
+            .params
+            .get(usize::from(lock.0))
+            .and_then(|param| param.debug_type)
+            .is_some_and(|ty| points_to_kernel_lock(program, ty))
+}
+
+fn kernel_lock_argument(effect: &Effect) -> Option<Arg> {
+    match *effect {
+        Effect::Lock { family, lock, .. } | Effect::Unlock { family, lock, .. } if family.is_kernel() => {
+            Some(lock)
+        }
+        Effect::SyncInit { kind: SyncKind::KernelLock | SyncKind::KernelSemaphore, object, .. } => {
+            Some(object)
+        }
+        _ => None,
+    }
+}
+
+fn points_to_kernel_lock(program: &Program, ty: DebugTypeId) -> bool {
+    match program.debug_types[program.strip(ty)] {
+        DebugType::Pointer { to } => is_kernel_lock(program, to),
+        _ => false,
+    }
+}
+
+fn is_kernel_lock(program: &Program, ty: DebugTypeId) -> bool {
+    let named = |name| KERNEL_LOCK_TYPES.contains(&program.text(name));
+    match &program.debug_types[ty] {
+        DebugType::Typedef { name, to } => named(*name) || is_kernel_lock(program, *to),
+        DebugType::Qualified { to, .. } => is_kernel_lock(program, *to),
+        DebugType::Record { name, .. } | DebugType::Unknown { name } => name.is_some_and(named),
+        _ => false,
     }
 }

@@ -1,0 +1,160 @@
+//! The file's text to values. The table is walked by hand rather than derived, so that every message has a line and, for a
+//! misspelt word, the nearest right one.
+
+use crate::suggest::nearest;
+use crate::{Config, LockFunctions, LockMode};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{}: is not UTF-8 text", path.display())]
+    NotText { path: PathBuf },
+    #[error("{}line {line}: {message}", file_prefix(path))]
+    Invalid { path: Option<PathBuf>, line: usize, message: String },
+}
+
+impl ConfigError {
+    /// Line in the file, from 1, where the mistake is.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            ConfigError::Invalid { line, .. } => Some(*line),
+            ConfigError::Read { .. } | ConfigError::NotText { .. } => None,
+        }
+    }
+
+    pub(crate) fn in_file(self, file: &Path) -> ConfigError {
+        match self {
+            ConfigError::Invalid { line, message, .. } => {
+                ConfigError::Invalid { path: Some(file.to_owned()), line, message }
+            }
+            other => other,
+        }
+    }
+}
+
+pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
+    let reader = Reader { text };
+    let table = DeTable::parse(text)
+        .map_err(|error| reader.error(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+    reader.config(table.get_ref())
+}
+
+const TOP_KEYS: &[&str] = &["lock"];
+const LOCK_KEYS: &[&str] = &["acquire", "release", "try", "argument", "mode"];
+const MODES: &[&str] = &["exclusive", "shared"];
+
+struct Reader<'a> {
+    text: &'a str,
+}
+
+impl Reader<'_> {
+    fn config(&self, table: &DeTable<'_>) -> Result<Config, ConfigError> {
+        let mut config = Config::default();
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "lock" => config.locks = self.locks(value)?,
+                other => return Err(self.unknown_key(key.span(), other, TOP_KEYS)),
+            }
+        }
+        Ok(config)
+    }
+
+    fn locks(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<LockFunctions>, ConfigError> {
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.error(value.span(), "`lock` is a list of tables: write `[[lock]]`".into()));
+        };
+        items.iter().map(|item| self.lock(item)).collect()
+    }
+
+    fn lock(&self, value: &Spanned<DeValue<'_>>) -> Result<LockFunctions, ConfigError> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(self.error(value.span(), "`lock` is a list of tables: write `[[lock]]`".into()));
+        };
+        let mut lock = LockFunctions {
+            acquire: None,
+            release: None,
+            try_acquire: None,
+            argument: 0,
+            mode: LockMode::Exclusive,
+        };
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "acquire" => lock.acquire = Some(self.function(value)?),
+                "release" => lock.release = Some(self.function(value)?),
+                "try" => lock.try_acquire = Some(self.function(value)?),
+                "argument" => lock.argument = self.argument(value)?,
+                "mode" => lock.mode = self.mode(value)?,
+                other => return Err(self.unknown_key(key.span(), other, LOCK_KEYS)),
+            }
+        }
+        if lock.acquire.is_none() && lock.release.is_none() {
+            return Err(self.error(value.span(), "a `[[lock]]` needs `acquire` or `release`".into()));
+        }
+        Ok(lock)
+    }
+
+    fn function(&self, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
+        let name = self.string(value)?;
+        let is_start = |c: char| c.is_alphabetic() || c == '_' || c == '$';
+        let is_name = name.starts_with(is_start) && name.chars().all(|c| is_start(c) || c.is_numeric());
+        if !is_name {
+            return Err(self.error(value.span(), format!("`{name}` is not the name of a C function")));
+        }
+        Ok(name.to_owned())
+    }
+
+    fn argument(&self, value: &Spanned<DeValue<'_>>) -> Result<u8, ConfigError> {
+        let position = match value.get_ref() {
+            DeValue::Integer(number) => u8::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        position.ok_or_else(|| {
+            self.error(value.span(), "`argument` is a position from 0 to 255; 0 is the first argument".into())
+        })
+    }
+
+    fn mode(&self, value: &Spanned<DeValue<'_>>) -> Result<LockMode, ConfigError> {
+        match self.string(value)? {
+            "exclusive" => Ok(LockMode::Exclusive),
+            "shared" => Ok(LockMode::Shared),
+            other => {
+                let message = format!("`mode` cannot be `{other}`{}", expected(other, MODES));
+                Err(self.error(value.span(), message))
+            }
+        }
+    }
+
+    fn string<'v>(&self, value: &'v Spanned<DeValue<'_>>) -> Result<&'v str, ConfigError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.as_ref()),
+            _ => Err(self.error(value.span(), "a string in quotes is expected here".into())),
+        }
+    }
+
+    fn unknown_key(&self, span: Range<usize>, key: &str, known: &[&str]) -> ConfigError {
+        self.error(span, format!("unknown key `{key}`{}", expected(key, known)))
+    }
+
+    fn error(&self, span: Range<usize>, message: String) -> ConfigError {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        ConfigError::Invalid { path: None, line, message }
+    }
+}
+
+fn expected(word: &str, known: &[&str]) -> String {
+    match nearest(word, known) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => format!("; known: {}", known.join(", ")),
+    }
+}
+
+fn file_prefix(path: &Option<PathBuf>) -> String {
+    path.as_ref().map(|path| format!("{}: ", path.display())).unwrap_or_default()
+}

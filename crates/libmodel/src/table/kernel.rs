@@ -1,0 +1,5 @@
+//! Rows.
+
+use super::Row;
+
+pub(super) static ROWS: &[Row] = &[];

@@ -1,0 +1,21 @@
+//! POSIX semaphores.
+
+use super::Row;
+use super::row::{A0, A1, A2, A3, assuming, destroy, init, nothing, row};
+use crate::{Effect, How, Returns, SemOp, SyncKind};
+
+use Returns::MinusOne;
+
+pub(super) static ROWS: &[Row] = &[
+    init("sem_init", SyncKind::Semaphore, Some(A2), MinusOne),
+    destroy("sem_destroy", SyncKind::Semaphore, MinusOne),
+    row("sem_post", Effect::Sem(SemOp::Post { sem: A0 }, MinusOne)),
+    row("sem_wait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Block }, MinusOne)),
+    row("sem_trywait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Try }, MinusOne)),
+    row("sem_timedwait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Timed }, MinusOne)),
+    row("sem_clockwait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Timed }, MinusOne)),
+    row("sem_getvalue", Effect::Sem(SemOp::GetValue { sem: A0, out: A1 }, MinusOne)),
+    assuming("sem_open", Effect::Sem(SemOp::Open { name: A0, value: A3 }, Returns::Nothing), &["A-THREAD"]),
+    nothing("sem_close", 0),
+    nothing("sem_unlink", 0),
+];

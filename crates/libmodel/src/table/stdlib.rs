@@ -1,0 +1,85 @@
+//! `stdlib.h`: memory, conversion, sorting, random numbers, environment, and the process's end.
+
+use super::Row;
+use super::row::{alias, alias_assuming, libc, libc_assuming, unsupported};
+
+const MEMORY: &[&str] = &["A-MALLOC"];
+const INPUT: &[&str] = &["A-INPUT"];
+
+pub(super) static ROWS: &[Row] = &[
+    // Memory.
+    libc_assuming("malloc", MEMORY),
+    libc_assuming("calloc", MEMORY),
+    libc_assuming("realloc", MEMORY),
+    libc_assuming("reallocarray", MEMORY),
+    libc_assuming("aligned_alloc", MEMORY),
+    alias_assuming("memalign", "aligned_alloc", MEMORY),
+    libc_assuming("posix_memalign", MEMORY),
+    libc_assuming("valloc", MEMORY),
+    alias_assuming("pvalloc", "valloc", MEMORY),
+    libc("malloc_usable_size"),
+    libc("free"),
+    alias("cfree", "free"),
+    alias_assuming("__libc_malloc", "malloc", MEMORY),
+    alias_assuming("__libc_calloc", "calloc", MEMORY),
+    alias_assuming("__libc_realloc", "realloc", MEMORY),
+    alias("__libc_free", "free"),
+    alias_assuming("__builtin_malloc", "malloc", MEMORY),
+    alias_assuming("__builtin_calloc", "calloc", MEMORY),
+    alias("__builtin_free", "free"),
+    unsupported("alloca", "alloca that the compiler left as a call"),
+    unsupported("__builtin_alloca", "alloca that the compiler left as a call"),
+    // Conversion.
+    libc("atoi"),
+    libc("atol"),
+    libc("atoll"),
+    libc("atof"),
+    libc("strtol"),
+    libc("strtoul"),
+    libc("strtoll"),
+    libc("strtoull"),
+    alias("strtoimax", "strtoll"),
+    alias("strtoumax", "strtoull"),
+    alias("strtoq", "strtoll"),
+    alias("strtouq", "strtoull"),
+    alias("__isoc23_strtol", "strtol"),
+    alias("__isoc23_strtoul", "strtoul"),
+    alias("__isoc23_strtoll", "strtoll"),
+    alias("__isoc23_strtoull", "strtoull"),
+    libc("strtof"),
+    libc("strtod"),
+    libc("strtold"),
+    // Arithmetic.
+    libc("abs"),
+    libc("labs"),
+    libc("llabs"),
+    alias("imaxabs", "llabs"),
+    // Searching and sorting.
+    libc("qsort"),
+    libc("bsearch"),
+    // Random numbers: one fixed sequence.
+    libc_assuming("rand", INPUT),
+    libc("srand"),
+    libc_assuming("rand_r", INPUT),
+    alias_assuming("random", "rand", INPUT),
+    alias("srandom", "srand"),
+    libc_assuming("drand48", INPUT),
+    libc_assuming("lrand48", INPUT),
+    libc_assuming("mrand48", INPUT),
+    libc("srand48"),
+    libc_assuming("erand48", INPUT),
+    libc_assuming("arc4random", INPUT),
+    libc_assuming("arc4random_uniform", INPUT),
+    libc_assuming("getrandom", INPUT),
+    // Environment and the end.
+    libc_assuming("getenv", INPUT),
+    alias_assuming("secure_getenv", "getenv", INPUT),
+    libc("setenv"),
+    libc("unsetenv"),
+    libc("putenv"),
+    libc("clearenv"),
+    libc("atexit"),
+    unsupported("on_exit", "on_exit handlers"),
+    unsupported("at_quick_exit", "at_quick_exit handlers"),
+    unsupported("system", "other processes"),
+];
