@@ -1,6 +1,7 @@
 //! What a library function sees of the machine. Every byte that it reads or writes through here is an access of the calling thread
 //! and reported as such, so a racing `strcpy` is a race.
 
+use super::state::LibState;
 use raddle_event::ProblemKind;
 use raddle_ir::{DataModel, Ty};
 
@@ -27,6 +28,12 @@ pub trait Host {
     fn read(&mut self, address: u64, buffer: &mut [u8]) -> Outcome<()>;
     /// Writes: a write access.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Outcome<()>;
+    /// Reads a stored pointer as a pointer, so that the object it names is not exposed: a read access of the pointer's width.
+    fn read_pointer(&mut self, address: u64) -> Outcome<u64>;
+    /// Stores a pointer that stays a pointer: a write access of the pointer's width.
+    fn write_pointer(&mut self, address: u64, pointer: u64) -> Outcome<()>;
+    /// The number of this address becomes visible to the program (`%p`).
+    fn expose(&mut self, pointer: u64);
     /// Copies inside the machine so that stored pointers stay pointers; one read and one write access. Ranges may overlap.
     fn copy(&mut self, to: u64, from: u64, len: u64) -> Outcome<()>;
     fn fill(&mut self, address: u64, byte: u8, len: u64) -> Outcome<()>;
@@ -54,8 +61,10 @@ pub trait Host {
     /// Virtual time in nanoseconds; advances by itself with every question and by sleeping.
     fn now(&mut self) -> u64;
     fn sleep(&mut self, nanoseconds: u64);
-    /// State of `rand`, shared by all threads like libc's.
-    fn random_state(&mut self) -> &mut u64;
+    /// What the library remembers apart from memory: `rand`, open files, `setenv`. Shared by all threads; part of the machine's
+    /// state, so saved, restored and hashed with it. Starts as `LibState::default()`; using it is no access of the program.
+    fn state(&mut self) -> &mut LibState;
+    /// The environment that the process started with.
     fn environment(&self, name: &str) -> Option<String>;
 
     /// The answer now rests on this numbered assumption.

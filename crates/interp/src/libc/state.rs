@@ -1,0 +1,53 @@
+//! What the library remembers between calls apart from the program's memory. Cheap to clone: the large parts are shared until
+//! they change. It holds no address of the program, so that states which differ in addresses only are equal.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LibState {
+    /// State of `rand` and `random`.
+    pub(super) random: u64,
+    /// State of the `rand48` family: 48 bits.
+    pub(super) random48: u64,
+    /// Changes to the environment: `None` for a name that was removed.
+    pub(super) environment: Arc<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
+    /// Streams and descriptors, and the contents of files that the program wrote.
+    pub(super) files: Arc<Files>,
+}
+
+/// The in-memory file system (A-IO) and all that is open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Files {
+    /// Contents by path of what this run wrote. Nothing else exists.
+    pub(super) contents: BTreeMap<Vec<u8>, Arc<Vec<u8>>>,
+    /// By descriptor: 0, 1 and 2 are standard input, output and error and are in it only when they have state.
+    pub(super) open: BTreeMap<i32, OpenFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct OpenFile {
+    pub(super) target: Target,
+    pub(super) offset: u64,
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+    pub(super) append: bool,
+    pub(super) end_of_file: bool,
+    pub(super) error: bool,
+    /// Bytes given back by `ungetc`, last first.
+    pub(super) pushed_back: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Target {
+    Standard,
+    File(Vec<u8>),
+    /// `/dev/null`.
+    Null,
+}
+
+impl Default for LibState {
+    fn default() -> Self {
+        Self { random: 1, random48: 0x1234_abcd_330e, environment: Arc::default(), files: Arc::default() }
+    }
+}
