@@ -8,19 +8,29 @@
 
 mod debug;
 mod function;
+mod hash;
 mod inst;
+mod parse;
 mod place;
 mod place_text;
+mod print;
 mod program;
 mod ty;
+mod verify;
+mod walk;
+mod words;
 
 pub use debug::{DebugType, DebugTypeId, Field, RecordKind};
 pub use function::{Block, BlockId, Function, FunctionId, Param, Phi, Reg, RegInfo};
+pub use hash::program_hash;
 pub use inst::{
     BinOp, CallArg, Callee, CastOp, CmpXchg, FBinOp, FcmpPred, Gep, IcmpPred, Inst, IntrinsicOp, MemKind,
     Operand, RmwOp, Terminator,
 };
+pub use parse::{ParseError, parse};
 pub use place::{Place, PlaceBase, PlaceId, PlaceStep};
+pub use print::print;
 pub use program::{DataModel, Global, GlobalId, Init, Program, Relocation, SiteInfo, SymbolRef};
 pub use raddle_base::{FileId, SiteId, Span, Symbol};
 pub use ty::{FloatTy, Ty};
+pub use verify::{VerifyError, verify};
