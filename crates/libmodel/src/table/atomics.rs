@@ -1,5 +1,115 @@
-//! Rows.
+//! Atomic operations that clang leaves as calls: generic ones with a size, sized ones of unusual width or alignment, and C11's
+//! functions where a header declares them as such.
 
 use super::Row;
+use super::row::{A0, A1, row};
+use crate::{AtomicCall, Effect, FetchOp, SizedAtomic};
 
-pub(super) static ROWS: &[Row] = &[];
+use FetchOp::{Add, And, Nand, Or, Sub, Xor};
+use SizedAtomic::{CompareExchange, Exchange, Fetch, FetchNew, Load, Store};
+
+const fn sized(name: &'static str, op: SizedAtomic, bytes: u8) -> Row {
+    row(name, Effect::Atomic(AtomicCall::Sized { op, bytes }))
+}
+
+const fn atomic(name: &'static str, call: AtomicCall) -> Row {
+    row(name, Effect::Atomic(call))
+}
+
+pub(super) static ROWS: &[Row] = &[
+    atomic("__atomic_load", AtomicCall::LoadGeneric),
+    atomic("__atomic_store", AtomicCall::StoreGeneric),
+    atomic("__atomic_exchange", AtomicCall::ExchangeGeneric),
+    atomic("__atomic_compare_exchange", AtomicCall::CompareExchangeGeneric),
+    sized("__atomic_load_1", Load, 1),
+    sized("__atomic_store_1", Store, 1),
+    sized("__atomic_exchange_1", Exchange, 1),
+    sized("__atomic_compare_exchange_1", CompareExchange, 1),
+    sized("__atomic_fetch_add_1", Fetch(Add), 1),
+    sized("__atomic_add_fetch_1", FetchNew(Add), 1),
+    sized("__atomic_fetch_sub_1", Fetch(Sub), 1),
+    sized("__atomic_sub_fetch_1", FetchNew(Sub), 1),
+    sized("__atomic_fetch_and_1", Fetch(And), 1),
+    sized("__atomic_and_fetch_1", FetchNew(And), 1),
+    sized("__atomic_fetch_or_1", Fetch(Or), 1),
+    sized("__atomic_or_fetch_1", FetchNew(Or), 1),
+    sized("__atomic_fetch_xor_1", Fetch(Xor), 1),
+    sized("__atomic_xor_fetch_1", FetchNew(Xor), 1),
+    sized("__atomic_fetch_nand_1", Fetch(Nand), 1),
+    sized("__atomic_nand_fetch_1", FetchNew(Nand), 1),
+    sized("__atomic_load_2", Load, 2),
+    sized("__atomic_store_2", Store, 2),
+    sized("__atomic_exchange_2", Exchange, 2),
+    sized("__atomic_compare_exchange_2", CompareExchange, 2),
+    sized("__atomic_fetch_add_2", Fetch(Add), 2),
+    sized("__atomic_add_fetch_2", FetchNew(Add), 2),
+    sized("__atomic_fetch_sub_2", Fetch(Sub), 2),
+    sized("__atomic_sub_fetch_2", FetchNew(Sub), 2),
+    sized("__atomic_fetch_and_2", Fetch(And), 2),
+    sized("__atomic_and_fetch_2", FetchNew(And), 2),
+    sized("__atomic_fetch_or_2", Fetch(Or), 2),
+    sized("__atomic_or_fetch_2", FetchNew(Or), 2),
+    sized("__atomic_fetch_xor_2", Fetch(Xor), 2),
+    sized("__atomic_xor_fetch_2", FetchNew(Xor), 2),
+    sized("__atomic_fetch_nand_2", Fetch(Nand), 2),
+    sized("__atomic_nand_fetch_2", FetchNew(Nand), 2),
+    sized("__atomic_load_4", Load, 4),
+    sized("__atomic_store_4", Store, 4),
+    sized("__atomic_exchange_4", Exchange, 4),
+    sized("__atomic_compare_exchange_4", CompareExchange, 4),
+    sized("__atomic_fetch_add_4", Fetch(Add), 4),
+    sized("__atomic_add_fetch_4", FetchNew(Add), 4),
+    sized("__atomic_fetch_sub_4", Fetch(Sub), 4),
+    sized("__atomic_sub_fetch_4", FetchNew(Sub), 4),
+    sized("__atomic_fetch_and_4", Fetch(And), 4),
+    sized("__atomic_and_fetch_4", FetchNew(And), 4),
+    sized("__atomic_fetch_or_4", Fetch(Or), 4),
+    sized("__atomic_or_fetch_4", FetchNew(Or), 4),
+    sized("__atomic_fetch_xor_4", Fetch(Xor), 4),
+    sized("__atomic_xor_fetch_4", FetchNew(Xor), 4),
+    sized("__atomic_fetch_nand_4", Fetch(Nand), 4),
+    sized("__atomic_nand_fetch_4", FetchNew(Nand), 4),
+    sized("__atomic_load_8", Load, 8),
+    sized("__atomic_store_8", Store, 8),
+    sized("__atomic_exchange_8", Exchange, 8),
+    sized("__atomic_compare_exchange_8", CompareExchange, 8),
+    sized("__atomic_fetch_add_8", Fetch(Add), 8),
+    sized("__atomic_add_fetch_8", FetchNew(Add), 8),
+    sized("__atomic_fetch_sub_8", Fetch(Sub), 8),
+    sized("__atomic_sub_fetch_8", FetchNew(Sub), 8),
+    sized("__atomic_fetch_and_8", Fetch(And), 8),
+    sized("__atomic_and_fetch_8", FetchNew(And), 8),
+    sized("__atomic_fetch_or_8", Fetch(Or), 8),
+    sized("__atomic_or_fetch_8", FetchNew(Or), 8),
+    sized("__atomic_fetch_xor_8", Fetch(Xor), 8),
+    sized("__atomic_xor_fetch_8", FetchNew(Xor), 8),
+    sized("__atomic_fetch_nand_8", Fetch(Nand), 8),
+    sized("__atomic_nand_fetch_8", FetchNew(Nand), 8),
+    sized("__atomic_load_16", Load, 16),
+    sized("__atomic_store_16", Store, 16),
+    sized("__atomic_exchange_16", Exchange, 16),
+    sized("__atomic_compare_exchange_16", CompareExchange, 16),
+    sized("__atomic_fetch_add_16", Fetch(Add), 16),
+    sized("__atomic_add_fetch_16", FetchNew(Add), 16),
+    sized("__atomic_fetch_sub_16", Fetch(Sub), 16),
+    sized("__atomic_sub_fetch_16", FetchNew(Sub), 16),
+    sized("__atomic_fetch_and_16", Fetch(And), 16),
+    sized("__atomic_and_fetch_16", FetchNew(And), 16),
+    sized("__atomic_fetch_or_16", Fetch(Or), 16),
+    sized("__atomic_or_fetch_16", FetchNew(Or), 16),
+    sized("__atomic_fetch_xor_16", Fetch(Xor), 16),
+    sized("__atomic_xor_fetch_16", FetchNew(Xor), 16),
+    sized("__atomic_fetch_nand_16", Fetch(Nand), 16),
+    sized("__atomic_nand_fetch_16", FetchNew(Nand), 16),
+    atomic("__atomic_test_and_set", AtomicCall::TestAndSet { order: Some(A1) }),
+    atomic("__atomic_clear", AtomicCall::Clear { order: Some(A1) }),
+    atomic("atomic_flag_test_and_set", AtomicCall::TestAndSet { order: None }),
+    atomic("atomic_flag_test_and_set_explicit", AtomicCall::TestAndSet { order: Some(A1) }),
+    atomic("atomic_flag_clear", AtomicCall::Clear { order: None }),
+    atomic("atomic_flag_clear_explicit", AtomicCall::Clear { order: Some(A1) }),
+    atomic("atomic_thread_fence", AtomicCall::Fence { order: Some(A0) }),
+    atomic("__atomic_thread_fence", AtomicCall::Fence { order: Some(A0) }),
+    atomic("__sync_synchronize", AtomicCall::Fence { order: None }),
+    row("atomic_signal_fence", Effect::Nothing { result: 0 }),
+    row("__atomic_signal_fence", Effect::Nothing { result: 0 }),
+];

@@ -4,6 +4,8 @@
 use super::Row;
 use super::row::{alias, libc, nothing, unsupported};
 
+const SETTINGS: &str = "settings of locks that are not kept";
+
 pub(super) static ROWS: &[Row] = &[
     libc("pthread_attr_init"),
     nothing("pthread_attr_destroy", 0),
@@ -55,4 +57,12 @@ pub(super) static ROWS: &[Row] = &[
     alias("pthread_barrierattr_init", "pthread_condattr_init"),
     nothing("pthread_barrierattr_destroy", 0),
     nothing("pthread_barrierattr_setpshared", 0),
+    unsupported("pthread_mutexattr_getpshared", SETTINGS),
+    unsupported("pthread_mutexattr_getprotocol", SETTINGS),
+    unsupported("pthread_mutexattr_getprioceiling", SETTINGS),
+    unsupported("pthread_condattr_getpshared", SETTINGS),
+    unsupported("pthread_condattr_getclock", SETTINGS),
+    unsupported("pthread_rwlockattr_getpshared", SETTINGS),
+    unsupported("pthread_rwlockattr_getkind_np", SETTINGS),
+    unsupported("pthread_barrierattr_getpshared", SETTINGS),
 ];

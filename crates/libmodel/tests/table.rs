@@ -1,0 +1,151 @@
+//! The table as a whole: names are unique, argument positions exist, assumptions are known.
+
+use raddle_libmodel::{
+    Arg, AtomicCall, CondOp, Effect, KernelAtomic, ProcessOp, SemOp, ThreadOp, TlsOp, VerifierOp, lookup,
+    rows,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[test]
+fn names_are_unique_and_found() {
+    let mut seen = BTreeSet::new();
+    for row in rows() {
+        assert!(seen.insert(row.name), "two rows for {}", row.name);
+        assert_eq!(lookup(row.name), Some(row));
+    }
+    assert!(seen.len() > 1000, "only {} rows", seen.len());
+    for absent in ["", "main", "pthread_mutex_lock ", "PTHREAD_MUTEX_LOCK", "my_lock"] {
+        assert_eq!(lookup(absent), None, "{absent}");
+    }
+}
+
+#[test]
+fn assumptions_are_documented_ones() {
+    let documented = ["A-INPUT", "A-IO", "A-MALLOC", "A-SIGNAL", "A-THREAD", "A-TIME"];
+    let used: BTreeSet<&str> = rows().flat_map(|row| row.assumptions.iter().copied()).collect();
+    assert_eq!(used.into_iter().collect::<Vec<_>>(), documented);
+}
+
+#[test]
+fn reasons_say_something() {
+    for row in rows() {
+        if let Effect::Unsupported { reason } = row.effect {
+            assert!(reason.len() > 5, "{}: {reason:?}", row.name);
+        }
+    }
+}
+
+/// Declarations as in POSIX, C11 and the kernel, for every row of the pthread, C11 and semaphore families that names an argument.
+const ARITIES: &str = "
+    pthread_create 4, pthread_join 2, pthread_tryjoin_np 2, pthread_timedjoin_np 3, pthread_clockjoin_np 4, pthread_detach 1,
+    pthread_exit 1, pthread_equal 2, pthread_cancel 1, pthread_setcancelstate 2, pthread_setcanceltype 2,
+    pthread_mutex_init 2, pthread_mutex_destroy 1, pthread_mutex_lock 1, pthread_mutex_trylock 1, pthread_mutex_timedlock 2,
+    pthread_mutex_clocklock 3, pthread_mutex_unlock 1, pthread_mutex_consistent 1, pthread_mutex_consistent_np 1,
+    pthread_rwlock_init 2, pthread_rwlock_destroy 1, pthread_rwlock_rdlock 1, pthread_rwlock_tryrdlock 1,
+    pthread_rwlock_timedrdlock 2, pthread_rwlock_clockrdlock 3, pthread_rwlock_wrlock 1, pthread_rwlock_trywrlock 1,
+    pthread_rwlock_timedwrlock 2, pthread_rwlock_clockwrlock 3, pthread_rwlock_unlock 1,
+    pthread_spin_init 2, pthread_spin_destroy 1, pthread_spin_lock 1, pthread_spin_trylock 1, pthread_spin_unlock 1,
+    pthread_cond_init 2, pthread_cond_destroy 1, pthread_cond_wait 2, pthread_cond_timedwait 3, pthread_cond_clockwait 4,
+    pthread_cond_signal 1, pthread_cond_broadcast 1, pthread_barrier_init 3, pthread_barrier_destroy 1, pthread_barrier_wait 1,
+    pthread_once 2, pthread_key_create 2, pthread_key_delete 1, pthread_getspecific 1, pthread_setspecific 2,
+    thrd_create 3, thrd_join 2, thrd_detach 1, thrd_exit 1, thrd_equal 2, thrd_sleep 2, mtx_init 2, mtx_destroy 1, mtx_lock 1,
+    mtx_trylock 1, mtx_timedlock 2, mtx_unlock 1, cnd_init 1, cnd_destroy 1, cnd_wait 2, cnd_timedwait 3, cnd_signal 1,
+    cnd_broadcast 1, call_once 2, tss_create 2, tss_delete 1, tss_get 1, tss_set 2,
+    sem_init 3, sem_destroy 1, sem_post 1, sem_wait 1, sem_trywait 1, sem_timedwait 2, sem_clockwait 3, sem_getvalue 2, sem_open 4,
+    sleep 1, usleep 1, nanosleep 2, clock_nanosleep 4, __assert_fail 4, __assert 3, __assert_perror_fail 4, __assert_rtn 4, exit 1, _exit 1,
+    sema_init 2, down 1, up 1, kthread_run 3, msleep 1, atomic_add 2, atomic_inc 1, atomic_cmpxchg 3, atomic_add_unless 3,
+    __VERIFIER_assert 1, __VERIFIER_assume 1, __atomic_test_and_set 2, atomic_thread_fence 1
+";
+
+#[test]
+fn argument_positions_exist() {
+    let arities: BTreeMap<&str, usize> = ARITIES
+        .split(',')
+        .map(|entry| entry.trim().rsplit_once(' ').expect("name and number"))
+        .map(|(name, arity)| (name.trim(), arity.parse().expect("a number")))
+        .collect();
+    for (name, arity) in &arities {
+        let row = lookup(name).unwrap_or_else(|| panic!("no row for {name}"));
+        let last = arguments(&row.effect).into_iter().map(|arg| usize::from(arg.0)).max();
+        assert!(last.is_some_and(|last| last < *arity), "{name}: argument {last:?} of {arity}");
+    }
+    for row in rows() {
+        let checked = ["pthread_", "thrd_", "mtx_", "cnd_", "tss_", "sem_"];
+        if checked.iter().any(|prefix| row.name.starts_with(prefix)) && !arguments(&row.effect).is_empty() {
+            assert!(arities.contains_key(row.name), "say how many arguments {} has", row.name);
+        }
+    }
+}
+
+fn arguments(effect: &Effect) -> Vec<Arg> {
+    match *effect {
+        Effect::Lock { lock, .. } | Effect::Unlock { lock, .. } => vec![lock],
+        Effect::SyncInit { object, attribute, .. } => {
+            [Some(object), attribute].into_iter().flatten().collect()
+        }
+        Effect::SyncDestroy { object, .. } => vec![object],
+        Effect::MutexConsistent { mutex } => vec![mutex],
+        Effect::Thread(op, _) => thread_arguments(op),
+        Effect::Cond(CondOp::Wait { cond, mutex, .. }, _) => vec![cond, mutex],
+        Effect::Cond(CondOp::Signal { cond } | CondOp::Broadcast { cond }, _) => vec![cond],
+        Effect::BarrierWait { barrier } => vec![barrier],
+        Effect::Sem(SemOp::Post { sem } | SemOp::Wait { sem, .. }, _) => vec![sem],
+        Effect::Sem(SemOp::GetValue { sem, out }, _) => vec![sem, out],
+        Effect::Sem(SemOp::Open { name, value }, _) => vec![name, value],
+        Effect::Once { once, function, .. } => vec![once, function],
+        Effect::Tls(TlsOp::KeyCreate { key, destructor }, _) => vec![key, destructor],
+        Effect::Tls(TlsOp::KeyDelete { key } | TlsOp::Get { key }, _) => vec![key],
+        Effect::Tls(TlsOp::Set { key, value }, _) => vec![key, value],
+        Effect::Atomic(call) => atomic_arguments(call),
+        Effect::Verifier(VerifierOp::Assert { condition } | VerifierOp::Assume { condition }) => {
+            vec![condition]
+        }
+        Effect::Process(ProcessOp::Exit { code, .. }) => vec![code],
+        Effect::Process(ProcessOp::AssertFail { text }) => vec![text],
+        Effect::Verifier(_)
+        | Effect::Process(ProcessOp::Abort)
+        | Effect::Libc(_)
+        | Effect::Nothing { .. }
+        | Effect::Unsupported { .. } => vec![],
+    }
+}
+
+fn thread_arguments(op: ThreadOp) -> Vec<Arg> {
+    match op {
+        ThreadOp::Create { id, attribute, function, argument } => {
+            [Some(id), attribute, Some(function), Some(argument)].into_iter().flatten().collect()
+        }
+        ThreadOp::CreateReturning { function, argument } => vec![function, argument],
+        ThreadOp::Join { thread, result, .. } => [Some(thread), result].into_iter().flatten().collect(),
+        ThreadOp::Detach { thread } | ThreadOp::Cancel { thread } => vec![thread],
+        ThreadOp::Exit { result } => result.into_iter().collect(),
+        ThreadOp::Equal { a, b } => vec![a, b],
+        ThreadOp::SetCancel { value, old, .. } => vec![value, old],
+        ThreadOp::Sleep { amount, .. } => vec![amount],
+        ThreadOp::SelfId
+        | ThreadOp::TestCancel
+        | ThreadOp::CleanupRegister
+        | ThreadOp::CleanupUnregister
+        | ThreadOp::Yield => vec![],
+    }
+}
+
+fn atomic_arguments(call: AtomicCall) -> Vec<Arg> {
+    match call {
+        AtomicCall::TestAndSet { order } | AtomicCall::Clear { order } => {
+            [Some(Arg(0)), order].into_iter().flatten().collect()
+        }
+        AtomicCall::Fence { order } => order.into_iter().collect(),
+        AtomicCall::Kernel { op, target, .. } => {
+            let operands = match op {
+                KernelAtomic::Read => vec![],
+                KernelAtomic::Set { value } | KernelAtomic::Exchange { value } => vec![Some(value)],
+                KernelAtomic::Add { value, .. } => vec![value],
+                KernelAtomic::CompareExchange { expected, new } => vec![Some(expected), Some(new)],
+                KernelAtomic::AddUnless { value, unless } => vec![value, unless],
+            };
+            [Some(target)].into_iter().chain(operands).flatten().collect()
+        }
+        _ => vec![],
+    }
+}
