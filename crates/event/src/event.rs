@@ -152,7 +152,27 @@ pub enum WakeReason {
 }
 
 impl AtomicOp {
+    pub fn reads(self) -> bool {
+        !matches!(self, AtomicOp::Store(_))
+    }
+
     pub fn writes(self) -> bool {
         !matches!(self, AtomicOp::Load(_))
+    }
+
+    pub fn acquires(self) -> bool {
+        match self {
+            AtomicOp::Load(order) => order.acquires(),
+            AtomicOp::Rmw(order) => order.acquires(),
+            AtomicOp::Store(_) => false,
+        }
+    }
+
+    pub fn releases(self) -> bool {
+        match self {
+            AtomicOp::Store(order) => order.releases(),
+            AtomicOp::Rmw(order) => order.releases(),
+            AtomicOp::Load(_) => false,
+        }
     }
 }

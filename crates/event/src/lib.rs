@@ -3,12 +3,14 @@
 //! Written by machines (the interpreter, later the native runtime), read by happens-before, the explorers, `certify` and the
 //! reports. Ids are those of one run: threads and objects are numbered in order of creation and never reused.
 
+mod codec;
 mod event;
 mod location;
 mod problem;
 mod schedule;
 mod trace;
 
+pub use codec::{CodecError, CodecPlace};
 pub use event::{AccessKind, AtomicOp, Event, EventKind, LockMode, WakeReason};
 pub use location::{Addr, Loc, ObjectId, ThreadId};
 pub use problem::{Problem, ProblemKind};
