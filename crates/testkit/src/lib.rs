@@ -1,3 +1,5 @@
 //! Random traces and programs, fixture harness; for tests only.
 
 pub mod fixtures;
+pub mod random;
+pub mod traces;
