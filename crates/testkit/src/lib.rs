@@ -2,4 +2,5 @@
 
 pub mod fixtures;
 pub mod random;
+pub mod script;
 pub mod traces;

@@ -1,0 +1,150 @@
+//! When a thread only goes round in circles: it is asleep until something that it looks at changes.
+//!
+//! A thread that comes back to the same operation with the same local state and has had no effect meanwhile has made a *round*.
+//! With it are kept the conditions under which each of its steps went as it did: bytes read, locks found free or taken, semaphores
+//! found empty. As long as all of them hold, the round repeated from here would lead back to here, so the choice that started it
+//! is not offered. Locks taken and given back, failed tries, timeouts and spurious wake-ups that lead back are no effect.
+//!
+//! A round may be noticed by others while it lasts: a try fails on a lock that it holds, a signal misses it between two waits. Then it
+//! must be offered again, for a second such notice: every failed try and every signal makes the rounds that involve its object
+//! forgotten. A round that passes an operation with several outcomes (other than its first) is not a round: another outcome there
+//! might lead out of it. This errs on the side of running on: a thread that sleeps too little costs runs, one that sleeps too
+//! much would hide behaviour.
+
+use super::state::{Local, State};
+use super::syntax::{Mode, Place};
+use raddle_event::ThreadId;
+
+/// One operation performed since the last effect.
+#[derive(Clone, Debug)]
+pub(super) struct Visit {
+    pub(super) local: Local,
+    pub(super) variant: u32,
+    outcomes: Outcomes,
+    pub(super) conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcomes {
+    One,
+    Several,
+}
+
+/// A choice that leads back to the same state while the conditions hold.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Nap {
+    pub(super) variant: u32,
+    pub(super) conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Condition {
+    Bytes {
+        place: Place,
+        value: u64,
+    },
+    Free {
+        lock: usize,
+        mode: Mode,
+    },
+    Taken {
+        lock: usize,
+        mode: Mode,
+    },
+    Empty {
+        sem: usize,
+    },
+    /// No condition: tells that a signal on it would have found the round.
+    Cond {
+        cond: u8,
+    },
+}
+
+/// Whether a step left a trace in the shared state.
+#[derive(Clone, Debug)]
+pub(super) enum Effect {
+    Some,
+    None(Vec<Condition>),
+}
+
+impl State {
+    pub(super) fn asleep(&self, thread: ThreadId, variant: u32) -> bool {
+        self.thread(thread)
+            .naps
+            .iter()
+            .any(|nap| nap.variant == variant && nap.conditions.iter().all(|c| self.holds(thread, *c)))
+    }
+
+    /// Before a step: remembers where the thread stands.
+    pub(super) fn visit(&mut self, thread: ThreadId, variant: u32, outcomes: Outcomes) {
+        let thread = self.thread_mut(thread);
+        let local = thread.local.clone();
+        thread.naps.clear();
+        thread.history.push(Visit { local, variant, outcomes, conditions: Vec::new() });
+    }
+
+    /// During a step, for each thing done.
+    pub(super) fn note(&mut self, thread: ThreadId, effect: Effect) {
+        let thread = self.thread_mut(thread);
+        match effect {
+            Effect::Some => thread.history.clear(),
+            Effect::None(conditions) => {
+                if let Some(visit) = thread.history.last_mut() {
+                    visit.conditions.extend(conditions);
+                }
+            }
+        }
+    }
+
+    /// After a step, when the thread stands before its next operation.
+    pub(super) fn arrive(&mut self, thread: ThreadId) {
+        let thread = self.thread_mut(thread);
+        for (index, visit) in thread.history.iter().enumerate() {
+            let rest = &thread.history[index..];
+            if visit.local != thread.local || rest[1..].iter().any(|v| v.outcomes == Outcomes::Several) {
+                continue;
+            }
+            let mut conditions: Vec<Condition> = Vec::new();
+            for condition in rest.iter().flat_map(|visit| &visit.conditions) {
+                if !conditions.contains(condition) {
+                    conditions.push(*condition);
+                }
+            }
+            let nap = Nap { variant: visit.variant, conditions };
+            if !thread.naps.contains(&nap) {
+                thread.naps.push(nap);
+            }
+        }
+    }
+
+    /// A try failed on this lock: rounds of other threads that held it were noticed.
+    pub(super) fn notice_lock(&mut self, by: ThreadId, lock: usize) {
+        self.forget(by, |condition| matches!(condition, Condition::Free { lock: l, .. } if *l == lock));
+    }
+
+    pub(super) fn notice_cond(&mut self, by: ThreadId, cond: u8) {
+        self.forget(by, |condition| matches!(condition, Condition::Cond { cond: c } if *c == cond));
+    }
+
+    fn forget(&mut self, by: ThreadId, concerned: impl Fn(&Condition) -> bool) {
+        for (index, thread) in self.threads.iter_mut().enumerate() {
+            if index != by.0 as usize
+                && (thread.history.iter().any(|visit| visit.conditions.iter().any(&concerned))
+                    || thread.naps.iter().any(|nap| nap.conditions.iter().any(&concerned)))
+            {
+                thread.history.clear();
+                thread.naps.clear();
+            }
+        }
+    }
+
+    fn holds(&self, thread: ThreadId, condition: Condition) -> bool {
+        match condition {
+            Condition::Bytes { place, value } => self.read(place) == value,
+            Condition::Free { lock, mode } => self.can_acquire(thread, lock, mode),
+            Condition::Taken { lock, mode } => !self.can_acquire(thread, lock, mode),
+            Condition::Empty { sem } => self.sems[sem] == 0,
+            Condition::Cond { .. } => true,
+        }
+    }
+}
