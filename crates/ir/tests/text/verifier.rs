@@ -108,3 +108,16 @@ fn sites_follow_the_layout() {
     program.sites.push(program.sites[raddle_ir::SiteId(3)]);
     assert!(verify(&program).is_err());
 }
+
+#[test]
+fn sites_lead_back_to_their_code() {
+    use raddle_ir::{Code, Inst, Terminator};
+    let program = parse(GOOD).unwrap();
+    let at = |site| program.code_at(raddle_ir::SiteId(site));
+    assert!(matches!(at(0), Some(Code::Inst(Inst::Load { .. }))));
+    assert!(matches!(at(3), Some(Code::Terminator(Terminator::CondBr { .. }))));
+    assert!(matches!(at(5), Some(Code::Terminator(Terminator::Br(_)))));
+    assert!(matches!(at(6), Some(Code::Inst(Inst::Store { .. }))));
+    assert!(matches!(at(8), Some(Code::Terminator(Terminator::Ret { .. }))));
+    assert!(at(9).is_none() && program.code_at(raddle_ir::SiteId::NONE).is_none());
+}

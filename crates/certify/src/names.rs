@@ -1,0 +1,124 @@
+//! Sites, threads and locks in the programmer's words.
+
+use crate::replay::Held;
+use raddle_base::SiteId;
+use raddle_event::{Addr, Loc, ThreadId};
+use raddle_finding::{Frame, LockReport, ThreadReport};
+use raddle_ir::{Callee, Code, Inst, PlaceId, Program};
+use raddle_machine::{Machine, ObjectKind};
+
+pub(crate) struct Names<'a, M> {
+    pub(crate) program: &'a Program,
+    pub(crate) machine: &'a M,
+}
+
+impl<M: Machine> Names<'_, M> {
+    pub(crate) fn frame(&self, site: SiteId) -> Frame {
+        let info = self.program.sites.get(site);
+        let span = info.and_then(|info| info.span);
+        let function = info.and_then(|info| self.program.functions.get(info.function));
+        Frame {
+            file: span.and_then(|span| self.program.files.get(span.file)).cloned().unwrap_or_default(),
+            line: span.map_or(0, |span| span.line),
+            column: span.map_or(0, |span| span.column),
+            function: function.map(|f| self.program.text(f.name).to_owned()).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn frames(&self, sites: &[SiteId]) -> Vec<Frame> {
+        sites.iter().map(|site| self.frame(*site)).collect()
+    }
+
+    fn frames_from(&self, site: SiteId, stack: &[SiteId]) -> Vec<Frame> {
+        let mut frames = vec![self.frame(site)];
+        frames.extend(self.frames(stack));
+        frames
+    }
+
+    pub(crate) fn thread(&self, thread: ThreadId) -> ThreadReport {
+        let info = self.machine.thread_info(thread);
+        let created = info.created.map(|(_, site, stack)| self.frames_from(site, &stack));
+        ThreadReport { name: format!("{thread} ({})", info.entry), created: created.unwrap_or_default() }
+    }
+
+    /// The access path at a site, by direction where an instruction has two.
+    pub(crate) fn place(&self, site: SiteId, direction: Direction) -> Option<PlaceId> {
+        let Some(Code::Inst(inst)) = self.program.code_at(site) else { return None };
+        match inst {
+            Inst::Load { place, .. }
+            | Inst::Store { place, .. }
+            | Inst::Rmw { place, .. }
+            | Inst::MemSet { place, .. } => Some(*place),
+            Inst::CmpXchg(x) => Some(x.place),
+            Inst::MemCopy { dst_place, src_place, .. } => Some(match direction {
+                Direction::Read => *src_place,
+                Direction::Write => *dst_place,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The expression at a site; empty when the compiler left none.
+    pub(crate) fn expression(&self, site: SiteId, direction: Direction) -> String {
+        self.place(site, direction).map(|place| self.place_text(place)).unwrap_or_default()
+    }
+
+    pub(crate) fn place_text(&self, place: PlaceId) -> String {
+        match self.program.places.get(place) {
+            Some(_) => self.program.place_text(place),
+            None => String::new(),
+        }
+    }
+
+    /// The name of the function that is called at a site.
+    pub(crate) fn callee(&self, site: SiteId) -> Option<&str> {
+        match self.program.code_at(site)? {
+            Code::Inst(Inst::Call { callee: Callee::Direct(function), .. }) => {
+                Some(self.program.text(self.program.functions.get(*function)?.name))
+            }
+            _ => None,
+        }
+    }
+
+    /// The expression of the first pointer argument of a call that has one: `q->m` of `pthread_mutex_lock(&q->m)`.
+    pub(crate) fn argument(&self, site: SiteId) -> String {
+        let Some(Code::Inst(Inst::Call { args, .. })) = self.program.code_at(site) else {
+            return String::new();
+        };
+        args.iter().find_map(|arg| arg.place).map(|place| self.place_text(place)).unwrap_or_default()
+    }
+
+    /// What a synchronisation object is called where `site` uses it. A global goes by its own name, so that one lock has one
+    /// name everywhere; others by the expression, for want of a better one.
+    pub(crate) fn sync_object(&self, object: Addr, site: SiteId) -> String {
+        if object == Addr::ATOMIC_SECTION {
+            return "the atomic section".to_owned();
+        }
+        let info = self.machine.object_info(object.object);
+        let own = || self.machine.place_name(Loc { object: object.object, offset: object.offset, len: 1 });
+        let expression = self.argument(site);
+        if expression.is_empty() || (info.kind == ObjectKind::Global && object.offset == 0) {
+            let name = own();
+            return if name.is_empty() { info.name } else { name };
+        }
+        expression
+    }
+
+    pub(crate) fn lock(&self, held: &Held) -> LockReport {
+        LockReport {
+            name: self.sync_object(held.lock, held.site),
+            mode: held.mode,
+            acquired: self.frames_from(held.site, &held.stack),
+        }
+    }
+
+    pub(crate) fn locks(&self, held: &[Held]) -> Vec<LockReport> {
+        held.iter().map(|held| self.lock(held)).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
