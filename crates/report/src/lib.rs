@@ -1,1 +1,18 @@
-//! Terminal text and JSON from findings.
+//! Makes text of findings: terminal reports, one-line lists, JSON. The only place where findings become sentences.
+//!
+//! Everything here is a pure function of the outcome, the options and the source lines that are shown; nothing is decided.
+
+mod concise;
+mod full;
+mod json;
+mod race;
+mod snippet;
+mod sources;
+mod style;
+mod summary;
+
+pub use concise::concise;
+pub use full::full;
+pub use json::json;
+pub use sources::{FileSources, NoSources, Sources};
+pub use style::{Colour, Look};

@@ -1,0 +1,39 @@
+//! One line per finding, in the form that editors jump to.
+
+use crate::race::{place, words};
+use crate::summary::verdict_line;
+use raddle_finding::{Finding, FindingKind, Outcome};
+
+/// `file:line:col: data race on x (write in worker / read in main)`, then the verdict.
+pub fn concise(outcome: &Outcome) -> String {
+    let mut out = String::new();
+    for finding in &outcome.findings {
+        out.push_str(&line(finding));
+        out.push('\n');
+    }
+    out.push_str(&verdict_line(outcome));
+    out.push('\n');
+    for reason in &outcome.unknown_reasons {
+        let at = if reason.place.is_empty() { String::new() } else { format!("{}: ", reason.place) };
+        out.push_str(&format!("{at}{}\n", reason.text));
+    }
+    out
+}
+
+fn line(finding: &Finding) -> String {
+    let at = finding.accesses.first().map(|access| place(&access.at)).unwrap_or_default();
+    let ends: Vec<String> = finding
+        .accesses
+        .iter()
+        .map(|access| match access.action.as_str() {
+            "" => format!("in {}", access.at.function),
+            action => format!("{action} in {}", access.at.function),
+        })
+        .collect();
+    let what = match finding.kind {
+        FindingKind::DataRace => format!("data race on {}", crate::race::variable(finding)),
+        FindingKind::Problem(kind) if finding.variable.is_empty() => words(kind).to_owned(),
+        FindingKind::Problem(kind) => format!("{} of {}", words(kind), finding.variable),
+    };
+    format!("{at}: {what} ({})", ends.join(" / "))
+}

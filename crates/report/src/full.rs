@@ -1,0 +1,133 @@
+//! The full terminal report. Per finding, in this order: title; accesses with snippet, locks and stack; where threads and locks come
+//! from; the missing order; how to replay; engine and evidence; assumptions.
+
+use crate::Sources;
+use crate::race::{action, holding, missing_order, place, title};
+use crate::snippet::snippet;
+use crate::style::{Look, Paint, wrap};
+use crate::summary::summary;
+use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, Outcome};
+use std::collections::BTreeSet;
+
+pub fn full(outcome: &Outcome, sources: &dyn Sources, look: &Look) -> String {
+    let mut out = String::new();
+    for finding in &outcome.findings {
+        out.push_str(&one(finding, sources, look));
+        out.push('\n');
+    }
+    out.push_str(&summary(outcome, look));
+    out
+}
+
+fn one(finding: &Finding, sources: &dyn Sources, look: &Look) -> String {
+    let mut report = Report { out: String::new(), sources, look };
+    let heading = wrap(&format!("[{}] {}", finding.id, title(finding)), look.width, "     ");
+    report.out.push_str(&look.paint(Paint::Bad, &heading));
+    report.out.push('\n');
+    if !finding.detail.is_empty() {
+        let what = if finding.kind == FindingKind::DataRace { "in " } else { "" };
+        report.line(&format!("{what}{}", finding.detail));
+    }
+    for (index, access) in finding.accesses.iter().enumerate() {
+        report.out.push('\n');
+        report.access(index + 1, access, finding.kind == FindingKind::DataRace);
+    }
+    report.out.push('\n');
+    report.origins(finding);
+    if let (FindingKind::DataRace, [a, b]) = (finding.kind, finding.accesses.as_slice()) {
+        report.line(&missing_order(a, b));
+    }
+    report.evidence(finding);
+    if !finding.assumptions.is_empty() {
+        report.line(&format!("assuming {}", finding.assumptions.join(", ")));
+    }
+    report.out
+}
+
+struct Report<'a> {
+    out: String,
+    sources: &'a dyn Sources,
+    look: &'a Look,
+}
+
+impl Report<'_> {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(&wrap(&format!("  {text}"), self.look.width, "    "));
+        self.out.push('\n');
+    }
+
+    fn access(&mut self, number: usize, access: &AccessReport, shows_locks: bool) {
+        let locks = if shows_locks || !access.locks.is_empty() {
+            format!(", {}", holding(access))
+        } else {
+            String::new()
+        };
+        let head = format!("({number}) {} by {}{locks}", action(access), access.thread.name);
+        let head = wrap(&format!("  {head}"), self.look.width, "      ");
+        self.out.push_str(&self.look.paint(Paint::Strong, &head));
+        self.out.push('\n');
+        self.out.push_str(&format!("      at {}", self.frame(&access.at)));
+        self.out.push('\n');
+        self.out.push_str(&snippet(&access.at, self.sources, self.look, "      "));
+        for caller in &access.stack {
+            self.out.push_str(&format!("      called at {}\n", self.frame(caller)));
+        }
+    }
+
+    fn frame(&self, frame: &Frame) -> String {
+        let function =
+            if frame.function.is_empty() { String::new() } else { format!(" in {}", frame.function) };
+        match place(frame) {
+            unknown if unknown.starts_with("an unknown") => unknown,
+            place => format!("{place}{function}"),
+        }
+    }
+
+    /// Where threads were created and locks taken, each once.
+    fn origins(&mut self, finding: &Finding) {
+        let mut told = BTreeSet::new();
+        for access in &finding.accesses {
+            if let [creation, ..] = access.thread.created.as_slice() {
+                let text = format!("{} was created at {}", access.thread.name, self.frame(creation));
+                if told.insert(text.clone()) {
+                    self.line(&text);
+                }
+            }
+        }
+        for (number, access) in finding.accesses.iter().enumerate() {
+            for lock in &access.locks {
+                if let [taken, ..] = lock.acquired.as_slice() {
+                    let text =
+                        format!("{} was taken for ({}) at {}", lock.name, number + 1, self.frame(taken));
+                    if told.insert(text.clone()) {
+                        self.line(&text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn evidence(&mut self, finding: &Finding) {
+        match &finding.evidence {
+            Evidence::Replayed { file: Some(file), .. } => {
+                // Not folded: a command must stay one line to be copied.
+                self.out.push_str(&format!("  replay: raddle replay {}\n", shell_word(file)));
+                self.line(&format!("found by {}, confirmed by replay", finding.engine));
+            }
+            Evidence::Replayed { file: None, .. } => {
+                self.line(&format!("found by {}, confirmed by replay", finding.engine));
+            }
+            Evidence::Predicted => self.line(&format!("predicted by {}, not replayed", finding.engine)),
+            Evidence::Warning => self.line(&format!("warning of {}, not confirmed", finding.engine)),
+        }
+    }
+}
+
+/// A path as a shell reads it back.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

@@ -1,0 +1,142 @@
+//! The JSON report: schema 1 of the design page, one object, keys in a fixed order.
+
+use crate::full::shell_word;
+use raddle_finding::{AccessReport, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Verdict};
+use serde::Serialize;
+
+/// One object and a line end. `seconds` is the only value that differs between two runs on the same input.
+pub fn json(outcome: &Outcome) -> String {
+    let report = Report {
+        schema: 1,
+        verdict: match outcome.verdict {
+            Verdict::Race => "race",
+            Verdict::Safe => "safe",
+            Verdict::Unknown => "unknown",
+        },
+        deadlocks: match outcome.deadlocks {
+            Deadlocks::Found => "found",
+            Deadlocks::None => "none",
+            Deadlocks::Unknown => "unknown",
+        },
+        findings: outcome.findings.iter().map(finding).collect(),
+        proved: outcome
+            .proved
+            .iter()
+            .map(|p| ProvedJson { variable: &p.variable, by: p.by, certificate: &p.certificate })
+            .collect(),
+        assumptions: outcome.assumptions.iter().map(|a| a.id).collect(),
+        unknown_reasons: outcome
+            .unknown_reasons
+            .iter()
+            .map(|reason| match reason.place.as_str() {
+                "" => reason.text.clone(),
+                place => format!("{place}: {}", reason.text),
+            })
+            .collect(),
+        stats: StatsJson {
+            executions: outcome.stats.executions,
+            seconds: (outcome.stats.seconds * 1000.0).round() / 1000.0,
+        },
+    };
+    let mut text = serde_json::to_string_pretty(&report).expect("strings and numbers always serialise");
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: u32,
+    verdict: &'static str,
+    deadlocks: &'static str,
+    findings: Vec<FindingJson<'a>>,
+    proved: Vec<ProvedJson<'a>>,
+    assumptions: Vec<&'static str>,
+    unknown_reasons: Vec<String>,
+    stats: StatsJson,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    id: &'a str,
+    kind: &'static str,
+    variable: &'a str,
+    evidence: &'static str,
+    engine: &'static str,
+    rank: u32,
+    replay: String,
+    accesses: Vec<AccessJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct AccessJson<'a> {
+    file: &'a str,
+    line: u32,
+    column: u32,
+    function: &'a str,
+    thread: &'a str,
+    kind: &'a str,
+    atomic: bool,
+    locks: Vec<&'a str>,
+    stack: Vec<FrameJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FrameJson<'a> {
+    file: &'a str,
+    line: u32,
+    column: u32,
+    function: &'a str,
+}
+
+#[derive(Serialize)]
+struct ProvedJson<'a> {
+    variable: &'a str,
+    by: &'static str,
+    certificate: &'a str,
+}
+
+#[derive(Serialize)]
+struct StatsJson {
+    executions: u64,
+    seconds: f64,
+}
+
+fn finding(finding: &Finding) -> FindingJson<'_> {
+    let (evidence, file) = match &finding.evidence {
+        Evidence::Replayed { file, .. } => ("replayed", file.as_deref()),
+        Evidence::Predicted => ("predicted", None),
+        Evidence::Warning => ("warning", None),
+    };
+    FindingJson {
+        id: &finding.id,
+        kind: finding.kind.name(),
+        variable: &finding.variable,
+        evidence,
+        engine: finding.engine,
+        rank: finding.rank,
+        replay: file.map(|file| format!("raddle replay {}", shell_word(file))).unwrap_or_default(),
+        accesses: finding.accesses.iter().map(|a| access(finding.kind, a)).collect(),
+    }
+}
+
+fn access(kind: FindingKind, access: &AccessReport) -> AccessJson<'_> {
+    AccessJson {
+        file: &access.at.file,
+        line: access.at.line,
+        column: access.at.column,
+        function: &access.at.function,
+        thread: &access.thread.name,
+        kind: match (kind, access.action.as_str()) {
+            (FindingKind::DataRace, "read") => "read",
+            (FindingKind::DataRace, _) => "write",
+            (FindingKind::Problem(_), action) => action,
+        },
+        atomic: access.atomic,
+        locks: access.locks.iter().map(|lock| lock.name.as_str()).collect(),
+        stack: access.stack.iter().map(frame).collect(),
+    }
+}
+
+fn frame(frame: &Frame) -> FrameJson<'_> {
+    FrameJson { file: &frame.file, line: frame.line, column: frame.column, function: &frame.function }
+}
