@@ -1,1 +1,3 @@
-//! Search over a Machine: the enumerator, the oracle of every later engine.
+//! Search over a [`Machine`](raddle_machine::Machine): the enumerator, the oracle of every later engine.
+
+pub mod enumerate;

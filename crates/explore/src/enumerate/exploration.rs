@@ -1,0 +1,146 @@
+//! What a search found out: plain values.
+
+use raddle_base::SiteId;
+use raddle_event::{AccessKind, Event, EventKind, Loc, Problem, Schedule};
+use raddle_finding::Deadlocks;
+use raddle_machine::Visibility;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exploration {
+    /// One per pair of source accesses, in order of the key.
+    pub races: Vec<FoundRace>,
+    /// One per kind, site and thread function, in order of discovery.
+    pub problems: Vec<FoundProblem>,
+    pub coverage: Coverage,
+    /// Why the coverage is partial; sorted.
+    pub unknown_reasons: BTreeSet<Gap>,
+    pub deadlocks: Deadlocks,
+    /// Over all passes.
+    pub runs: RunCount,
+    /// Visible operations performed, over all passes.
+    pub steps: u64,
+    /// How often the search went through all runs, each time with more accesses visible.
+    pub passes: u32,
+    /// Union over all runs, sorted.
+    pub assumptions: BTreeSet<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// All runs were seen.
+    Complete,
+    /// Ended at the first race, as asked.
+    StoppedAtRace,
+    /// Some runs were not seen, or not to their end.
+    Partial,
+}
+
+/// Runs by the way they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunCount {
+    /// To the end of the program, a crash or a state in which nobody can move.
+    pub executions: u64,
+    /// Cut by an assumption of the program.
+    pub infeasible: u64,
+    /// Cut by a limit, or by something that the machine does not understand.
+    pub truncated: u64,
+}
+
+/// Why a search did not see everything.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gap {
+    Unsupported {
+        site: SiteId,
+        reason: String,
+    },
+    /// A limit of the machine.
+    Machine {
+        reason: String,
+    },
+    /// A run was longer than [`Limits::run_steps`](super::Limits::run_steps).
+    RunSteps,
+    Steps,
+    Executions,
+    Time,
+    Interrupted,
+}
+
+/// A race and the schedule that shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundRace {
+    pub key: RaceKey,
+    /// In the order of the schedule's run.
+    pub first: Event,
+    pub second: Event,
+    /// The bytes that both accesses touch, in the objects of that run.
+    pub loc: Loc,
+    /// From the start of the program to the operation that performs `second`. For [`every_access`](super::every_access) it leads to
+    /// the state in which both accesses are next.
+    pub schedule: Schedule,
+    /// Choices mean something only under this visibility.
+    pub visibility: Visibility,
+}
+
+/// Two source accesses, the smaller first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RaceKey {
+    pub low: RaceAccess,
+    pub high: RaceAccess,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RaceAccess {
+    pub site: SiteId,
+    /// A read-modify-write is a write.
+    pub kind: AccessKind,
+    pub atomicity: Atomicity,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Atomicity {
+    Plain,
+    Atomic,
+}
+
+/// A problem and the schedule of a run that shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundProblem {
+    /// One; for a deadlock or livelock one per stuck thread.
+    pub problems: Vec<Problem>,
+    /// The run to its end.
+    pub schedule: Schedule,
+    pub visibility: Visibility,
+}
+
+impl RaceKey {
+    pub fn new(a: RaceAccess, b: RaceAccess) -> Self {
+        Self { low: a.min(b), high: a.max(b) }
+    }
+
+    pub fn sites(&self) -> (SiteId, SiteId) {
+        (self.low.site, self.high.site)
+    }
+}
+
+impl RaceAccess {
+    /// `None` for an event that is no access.
+    pub fn of(event: &Event) -> Option<(RaceAccess, Loc)> {
+        let (loc, kind, atomicity) = match event.kind {
+            EventKind::Access { loc, kind } => (loc, kind, Atomicity::Plain),
+            EventKind::Atomic { loc, op } => {
+                let kind = if op.writes() { AccessKind::Write } else { AccessKind::Read };
+                (loc, kind, Atomicity::Atomic)
+            }
+            _ => return None,
+        };
+        Some((RaceAccess { site: event.site, kind, atomicity }, loc))
+    }
+}
+
+/// The bytes that are in both; they overlap.
+pub(super) fn common(a: Loc, b: Loc) -> Loc {
+    let start = a.offset.max(b.offset);
+    let end = (a.offset + a.len).min(b.offset + b.len);
+    Loc { object: a.object, offset: start, len: end - start }
+}

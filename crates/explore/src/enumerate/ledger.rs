@@ -1,0 +1,140 @@
+//! What the runs of [`sync`](super::sync) have shown so far: races and problems, each once, and which sites to watch in the next pass.
+
+use super::exploration::{FoundProblem, FoundRace, RaceAccess, RaceKey, common};
+use super::sync_runs::Taken;
+use raddle_base::SiteId;
+use raddle_event::{EventKind, Loc, ObjectId, Problem, ProblemKind, Schedule, Trace};
+use raddle_machine::{Machine, Visibility};
+use raddle_order::{Listing, RacePair};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Default)]
+pub(super) struct Ledger {
+    found: Found,
+    known_problems: BTreeSet<Vec<ProblemKey>>,
+    /// Sites of accesses in races.
+    racy: BTreeSet<SiteId>,
+    /// Sites of plain accesses that touch bytes which a racy site touches in the same run.
+    watched: BTreeSet<SiteId>,
+    visibility: Visibility,
+    learned: Learned,
+}
+
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) races: Vec<FoundRace>,
+    pub(super) problems: Vec<FoundProblem>,
+    pub(super) assumptions: BTreeSet<&'static str>,
+}
+
+type ProblemKey = (ProblemKind, SiteId, String);
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Learned {
+    #[default]
+    Nothing,
+    Something,
+}
+
+impl Ledger {
+    /// The visibility of the next pass.
+    pub(super) fn start_pass(&mut self) -> Visibility {
+        self.learned = Learned::Nothing;
+        if !self.watched.is_empty() {
+            self.visibility = Visibility::Sites(self.watched.iter().copied().collect());
+        }
+        self.visibility.clone()
+    }
+
+    /// Whether this pass has shown races or sites to watch that were not known when it started.
+    pub(super) fn learned(&self) -> bool {
+        self.learned == Learned::Something
+    }
+
+    pub(super) fn race_count(&self) -> usize {
+        self.found.races.len()
+    }
+
+    /// Takes note of a run that has ended, or of the beginning of one.
+    pub(super) fn run<M: Machine>(&mut self, machine: &M, trace: &Trace, path: &[Taken]) {
+        for RacePair { first, second } in raddle_order::pairs::list(trace, Listing::OncePerSite) {
+            self.race(trace, first, second, path);
+        }
+        self.watch(trace);
+        self.problems(machine, path);
+        self.found.assumptions.extend(machine.assumptions());
+    }
+
+    pub(super) fn results(mut self) -> Found {
+        self.found.races.sort_by_key(|race| race.key);
+        self.found
+    }
+
+    fn race(&mut self, trace: &Trace, first: usize, second: usize, path: &[Taken]) {
+        let (first, second_event) = (trace.events[first], trace.events[second]);
+        let (Some((a, a_loc)), Some((b, b_loc))) = (RaceAccess::of(&first), RaceAccess::of(&second_event))
+        else {
+            unreachable!("a race is between accesses");
+        };
+        let key = RaceKey::new(a, b);
+        if self.found.races.iter().any(|race| race.key == key) {
+            return;
+        }
+        self.learned = Learned::Something;
+        self.racy.extend([a.site, b.site]);
+        let steps = path.partition_point(|taken| taken.events <= second);
+        self.found.races.push(FoundRace {
+            key,
+            first,
+            second: second_event,
+            loc: common(a_loc, b_loc),
+            schedule: Schedule { choices: path[..steps].iter().map(|taken| taken.choice).collect() },
+            visibility: self.visibility.clone(),
+        });
+    }
+
+    fn watch(&mut self, trace: &Trace) {
+        if self.racy.is_empty() {
+            return;
+        }
+        let mut racy_bytes: BTreeMap<ObjectId, BTreeSet<Loc>> = BTreeMap::new();
+        for event in &trace.events {
+            if self.racy.contains(&event.site)
+                && let Some((_, loc)) = RaceAccess::of(event)
+            {
+                racy_bytes.entry(loc.object).or_default().insert(loc);
+            }
+        }
+        for event in &trace.events {
+            if let EventKind::Access { loc, .. } = event.kind
+                && let Some(racy) = racy_bytes.get(&loc.object)
+                && racy.iter().any(|other| other.overlaps(loc))
+                && self.watched.insert(event.site)
+            {
+                self.learned = Learned::Something;
+            }
+        }
+    }
+
+    fn problems<M: Machine>(&mut self, machine: &M, path: &[Taken]) {
+        let (stuck, single): (Vec<&Problem>, Vec<&Problem>) = machine
+            .problems()
+            .iter()
+            .partition(|problem| matches!(problem.kind, ProblemKind::Deadlock | ProblemKind::Livelock));
+        let groups =
+            single.into_iter().map(|problem| vec![problem]).chain((!stuck.is_empty()).then_some(stuck));
+        for group in groups {
+            let key_of =
+                |problem: &&Problem| (problem.kind, problem.site, machine.thread_info(problem.thread).entry);
+            let mut key: Vec<ProblemKey> = group.iter().map(key_of).collect();
+            key.sort();
+            if self.known_problems.insert(key) {
+                self.found.problems.push(FoundProblem {
+                    problems: group.into_iter().cloned().collect(),
+                    schedule: Schedule { choices: path.iter().map(|taken| taken.choice).collect() },
+                    visibility: self.visibility.clone(),
+                });
+            }
+        }
+    }
+}

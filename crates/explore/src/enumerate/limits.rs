@@ -1,0 +1,65 @@
+//! How far a search may go, and who may stop or watch it.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    pub goal: Goal,
+    /// Runs over the whole search.
+    pub executions: u64,
+    /// Visible operations over all runs.
+    pub steps: u64,
+    /// Visible operations of one run.
+    pub run_steps: u64,
+    pub time: Option<Duration>,
+    /// Stops the search soon after it is set.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// Called now and then.
+    pub progress: Option<&'a dyn Fn(&Progress)>,
+    /// For [`every_access`](super::every_access) alone.
+    pub cache: StateCache,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Ends with the first run that shows a race: decides whether there is one.
+    FirstRace,
+    /// Goes on until all races are listed.
+    AllRaces,
+}
+
+/// Whether a state that was seen before is searched again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateCache {
+    Off,
+    /// By fingerprint; the answer then rests on A-HASH.
+    Fingerprints,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub executions: u64,
+    pub steps: u64,
+    /// Visible operations of the present run.
+    pub depth: usize,
+    /// Races found so far.
+    pub races: usize,
+    /// Which time the search goes through all runs, from 1: each race makes more accesses visible.
+    pub pass: u32,
+}
+
+impl Default for Limits<'_> {
+    fn default() -> Self {
+        Self {
+            goal: Goal::FirstRace,
+            executions: u64::MAX,
+            steps: u64::MAX,
+            run_steps: 100_000,
+            time: None,
+            interrupt: None,
+            progress: None,
+            cache: StateCache::Off,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The enumerator: every interleaving, no cleverness. Two modes that share no code and must agree.
+//!
+//! * [`sync`]: all orders of the visible operations, plain accesses run along with the operation before them, exact happens-before
+//!   in every run.
+//! * [`every_access`]: a switch before every single access; a race is a state in which two threads stand right before conflicting
+//!   accesses. Knows nothing of happens-before.
+//!
+//! On programs whose atomics are all seq_cst both find a race or both find none, with two provisos, each kept as a test. A failed
+//! try-lock or try-wait tells its caller something without ordering anything (C11 lets it fail for no reason), so a race that needs
+//! such a failure has no state in which both accesses are next: only `sync` reports it. And without spurious wake-ups a condition
+//! signal tells the waiter something without ordering anything.
+//!
+//! A run that ends as [`Status::Infeasible`](raddle_machine::Status::Infeasible) is no execution, but what it met before its end
+//! counts: the failed assumption is an operation of its own, so the part before it is the beginning of real runs too, in which the
+//! thread just gets no further.
+
+mod adjacent;
+mod exploration;
+mod ledger;
+mod limits;
+mod sync_runs;
+
+pub use adjacent::every_access;
+pub use exploration::{
+    Atomicity, Coverage, Exploration, FoundProblem, FoundRace, Gap, RaceAccess, RaceKey, RunCount,
+};
+pub use limits::{Goal, Limits, Progress, StateCache};
+pub use sync_runs::sync;
