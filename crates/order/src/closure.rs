@@ -68,11 +68,9 @@ impl<'a> Closure<'a> {
     pub fn first_races(&self) -> BTreeMap<Addr, usize> {
         let mut firsts = BTreeMap::new();
         for RacePair { first, second } in self.races() {
-            let (a, b) = (touched(&self.events[first]), touched(&self.events[second]));
-            for byte in bytes(b) {
-                if bytes(a).any(|other| other == byte) {
-                    firsts.entry(byte).or_insert(second);
-                }
+            let (a, b) = (&self.events[first], &self.events[second]);
+            for byte in bytes(a).filter(|byte| covers(b, *byte)) {
+                firsts.entry(byte).or_insert(second);
             }
         }
         firsts
@@ -82,7 +80,7 @@ impl<'a> Closure<'a> {
         let (a, b) = (&self.events[i], &self.events[j]);
         let plain = |event: &Event| matches!(event.kind, EventKind::Access { .. });
         a.thread != b.thread
-            && bytes(touched(a)).any(|byte| bytes(touched(b)).any(|other| other == byte))
+            && overlap(a, b)
             && (writes(a) || writes(b))
             && (plain(a) || plain(b))
             && !self.happens_before(i, j)
@@ -122,8 +120,7 @@ fn synchronises(events: &[Event], i: usize, j: usize) -> bool {
     let heads = heads(events, i);
     let reads = reads(events, j);
     reads.iter().any(|&read| {
-        bytes(touched(&events[read]))
-            .any(|byte| heads.iter().any(|&head| reads_sequence(events, head, read, byte)))
+        bytes(&events[read]).any(|byte| heads.iter().any(|&head| reads_sequence(events, head, read, byte)))
     })
 }
 
@@ -167,7 +164,7 @@ fn reads_sequence(events: &[Event], head: usize, read: usize, byte: Addr) -> boo
 }
 
 fn last_write_before(events: &[Event], read: usize, byte: Addr) -> Option<usize> {
-    (0..read).rev().find(|&w| writes(&events[w]) && bytes(touched(&events[w])).any(|other| other == byte))
+    (0..read).rev().find(|&w| writes(&events[w]) && covers(&events[w], byte))
 }
 
 fn writes(event: &Event) -> bool {
@@ -186,7 +183,20 @@ fn touched(event: &Event) -> Option<Loc> {
     }
 }
 
-fn bytes(loc: Option<Loc>) -> impl Iterator<Item = Addr> {
-    let bytes = loc.map(|loc| (0..loc.len).map(move |i| Addr { object: loc.object, offset: loc.offset + i }));
-    bytes.into_iter().flatten()
+fn bytes(event: &Event) -> impl Iterator<Item = Addr> {
+    let bytes = |loc: Loc| (0..loc.len).map(move |i| Addr { object: loc.object, offset: loc.offset + i });
+    touched(event).into_iter().flat_map(bytes)
+}
+
+fn covers(event: &Event, byte: Addr) -> bool {
+    touched(event).is_some_and(|loc| {
+        loc.object == byte.object && loc.offset <= byte.offset && byte.offset - loc.offset < loc.len
+    })
+}
+
+/// Two ranges overlap exactly when one of them covers the first byte of the other.
+fn overlap(a: &Event, b: &Event) -> bool {
+    let first_byte_of = |event: &Event| bytes(event).next();
+    first_byte_of(a).is_some_and(|byte| covers(b, byte))
+        || first_byte_of(b).is_some_and(|byte| covers(a, byte))
 }

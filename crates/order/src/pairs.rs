@@ -72,7 +72,7 @@ struct Look {
     class: Class,
 }
 
-const FIRST_LIMIT: usize = 32;
+const FIRST_LIMIT: usize = 4;
 
 impl Pairs {
     pub fn new(listing: Listing) -> Self {

@@ -1,7 +1,7 @@
 //! Work grows with what happens, not with the size of blocks, the amount of memory or the length of the past.
 
-use raddle_base::SiteId;
-use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, LockMode, ObjectId, ThreadId};
+use raddle_base::{RmwOrder, SiteId, StoreOrder};
+use raddle_event::{AccessKind, Addr, AtomicOp, Event, EventKind, Loc, LockMode, ObjectId, ThreadId};
 use raddle_order::{Epochs, FirstRace, Listing, Locksets, Pairs};
 
 const LOCK: Addr = Addr { object: ObjectId(1), offset: 0 };
@@ -63,6 +63,32 @@ fn variables_share_locksets() {
         }
         assert!(locksets.distinct_sets() < 10, "{}", locksets.distinct_sets());
     }
+}
+
+/// Messages that were overwritten leave the sets, and so do barrier rounds that are over.
+#[test]
+fn dead_points_leave_the_sets() {
+    let flag = Loc { object: ObjectId(8), offset: 0, len: 8 };
+    let barrier = LOCK;
+    let mut locksets = Locksets::new();
+    locksets.observe(&create(1));
+    locksets.observe(&write(0, 7, 0, 4));
+    for round in 0..1_000 {
+        for thread in 0..2 {
+            let op = match round % 2 {
+                0 => AtomicOp::Store(StoreOrder::Release),
+                _ => AtomicOp::Rmw(RmwOrder::AcqRel),
+            };
+            locksets.observe(&event(thread, 0, EventKind::Atomic { loc: flag, op }));
+            locksets.observe(&event(thread, 0, EventKind::BarrierArrive { barrier, round }));
+        }
+        for thread in 0..2 {
+            locksets.observe(&event(thread, 0, EventKind::BarrierLeave { barrier, round }));
+        }
+    }
+    let set = locksets.lsw(Addr { object: ObjectId(7), offset: 0 }).expect("was written");
+    assert!(set.len() <= 4, "{set:?}");
+    assert!(locksets.distinct_sets() < 10, "{}", locksets.distinct_sets());
 }
 
 /// A counter under a lock, many times, while the main thread knows nothing of it: the past does not slow down the present.
