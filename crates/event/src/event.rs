@@ -99,7 +99,8 @@ pub enum EventKind {
     OncePass {
         once: Addr,
     },
-    /// A synchronisation object is initialised or destroyed; gives no order by itself.
+    /// A synchronisation object is initialised or destroyed. Gives no order by itself, and begins a new life of the object: what
+    /// was done with it before orders nothing that is done with it later.
     SyncInit {
         object: Addr,
     },
