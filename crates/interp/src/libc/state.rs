@@ -1,13 +1,14 @@
 //! What the library remembers between calls apart from the program's memory. Cheap to clone: the large parts are shared until
 //! they change. It holds no address of the program, so that states which differ in addresses only are equal.
 
+use super::random::Additive;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LibState {
     /// State of `rand` and `random`.
-    pub(super) random: u64,
+    pub(super) random: Arc<Additive>,
     /// State of the `rand48` family: 48 bits.
     pub(super) random48: u64,
     /// Changes to the environment: `None` for a name that was removed.
@@ -48,6 +49,25 @@ pub(super) enum Target {
 
 impl Default for LibState {
     fn default() -> Self {
-        Self { random: 1, random48: 0x1234_abcd_330e, environment: Arc::default(), files: Arc::default() }
+        Self { random: Arc::default(), random48: 0, environment: Arc::default(), files: Arc::default() }
+    }
+}
+
+impl OpenFile {
+    pub(super) fn new(target: Target) -> OpenFile {
+        OpenFile {
+            target,
+            offset: 0,
+            readable: false,
+            writable: false,
+            append: false,
+            end_of_file: false,
+            error: false,
+            pushed_back: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_standard(&self) -> bool {
+        self.target == Target::Standard
     }
 }

@@ -1,7 +1,9 @@
 //! POSIX threads: threads, mutexes, read-write locks, spin locks, conditions, barriers, once, keys, cancellation.
 
 use super::Row;
-use super::row::{A0, A1, A2, A3, assuming, destroy, init, lock, nothing, row, thread, unlock, unsupported};
+use super::row::{
+    A0, A1, A2, A3, alias_assuming, assuming, destroy, init, lock, nothing, row, thread, unlock, unsupported,
+};
 use crate::{
     CancelSetting, CondOp, Effect, How, LockFamily, Mode, OnceStyle, Returns, SyncKind, ThreadOp, TlsOp,
 };
@@ -111,7 +113,7 @@ pub(super) static ROWS: &[Row] = &[
     nothing("pthread_setschedprio", 0),
     nothing("pthread_setaffinity_np", 0),
     nothing("pthread_atfork", 0),
-    assuming("pthread_sigmask", Effect::Nothing { result: 0 }, &["A-SIGNAL"]),
+    alias_assuming("pthread_sigmask", "sigprocmask", &["A-SIGNAL"]),
     unsupported("pthread_kill", "signals between threads"),
     unsupported("pthread_sigqueue", "signals between threads"),
 ];

@@ -117,7 +117,6 @@ pub(super) static ROWS: &[Row] = &[
     // Who and where.
     libc_assuming("getpid", INPUT),
     libc_assuming("getppid", INPUT),
-    libc_assuming("gettid", INPUT),
     libc_assuming("getuid", INPUT),
     libc_assuming("geteuid", INPUT),
     libc_assuming("getgid", INPUT),
@@ -197,6 +196,7 @@ pub(super) static ROWS: &[Row] = &[
     unsupported("sched_getparam", "scheduling settings"),
     unsupported("sched_getscheduler", "scheduling settings"),
     unsupported("getpriority", "scheduling settings"),
+    unsupported("gettid", "the system's numbers of threads"),
     unsupported("getopt", "getopt, whose results are variables of the library"),
     unsupported("getopt_long", "getopt, whose results are variables of the library"),
     unsupported("getopt_long_only", "getopt, whose results are variables of the library"),

@@ -1,0 +1,94 @@
+//! `qsort` and `bsearch`, which call back into the program.
+//!
+//! `qsort` is a stable merge sort, as glibc's was up to 2.36: the order of equal elements is the same as natively. All comparisons
+//! see the array as it was; it is rearranged at the end.
+
+use super::values::NULL;
+use super::{Family, Host, Outcome, Zeroed};
+use raddle_ir::Ty;
+
+pub(super) const FUNCTIONS: Family = &[("qsort", qsort), ("bsearch", bsearch)];
+
+fn qsort(host: &mut dyn Host) -> Outcome<u128> {
+    let (base, count, size, compare) = (host.pointer(0), host.size(1), host.size(2), host.pointer(3));
+    if count < 2 || size == 0 {
+        return Ok(0);
+    }
+    let Some(bytes) = count.checked_mul(size).filter(|bytes| *bytes <= 1 << 32) else {
+        return Err(host.unsupported(format!("qsort of {count} elements of {size} bytes")));
+    };
+    let array = Array { base, size, compare };
+    let order = array.sorted(host, (0..count).collect())?;
+    if order.iter().zip(0..).all(|(element, place)| *element == place) {
+        return Ok(0);
+    }
+    let copy = host.allocate(bytes, 16, Zeroed::No, "the buffer of qsort")?;
+    host.copy(copy, base, bytes)?;
+    for (place, element) in order.into_iter().enumerate() {
+        let to = host.offset(base, place as u64 * size);
+        host.copy(to, copy + element * size, size)?;
+    }
+    host.free(copy)?;
+    Ok(0)
+}
+
+fn bsearch(host: &mut dyn Host) -> Outcome<u128> {
+    let (key, base) = (host.pointer(0), host.pointer(1));
+    let (count, size, compare) = (host.size(2), host.size(3), host.pointer(4));
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let element = host.offset(base, middle.wrapping_mul(size));
+        let order = call_compare(host, compare, key, element)?;
+        if order == 0 {
+            return Ok(u128::from(element));
+        }
+        if order < 0 {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Ok(NULL)
+}
+
+struct Array {
+    base: u64,
+    size: u64,
+    compare: u64,
+}
+
+impl Array {
+    fn sorted(&self, host: &mut dyn Host, elements: Vec<u64>) -> Outcome<Vec<u64>> {
+        if elements.len() < 2 {
+            return Ok(elements);
+        }
+        let (left, right) = elements.split_at(elements.len() / 2);
+        let left = self.sorted(host, left.to_vec())?;
+        let right = self.sorted(host, right.to_vec())?;
+        let mut merged = Vec::with_capacity(elements.len());
+        let (mut l, mut r) = (0, 0);
+        while l < left.len() && r < right.len() {
+            let (a, b) = (self.address(host, left[l]), self.address(host, right[r]));
+            if call_compare(host, self.compare, a, b)? <= 0 {
+                merged.push(left[l]);
+                l += 1;
+            } else {
+                merged.push(right[r]);
+                r += 1;
+            }
+        }
+        merged.extend_from_slice(&left[l..]);
+        merged.extend_from_slice(&right[r..]);
+        Ok(merged)
+    }
+
+    fn address(&self, host: &dyn Host, element: u64) -> u64 {
+        host.offset(self.base, element * self.size)
+    }
+}
+
+fn call_compare(host: &mut dyn Host, function: u64, a: u64, b: u64) -> Outcome<i32> {
+    let args = [(u128::from(a), Ty::Ptr), (u128::from(b), Ty::Ptr)];
+    host.call_back(function, &args).map(|bits| bits as i32)
+}

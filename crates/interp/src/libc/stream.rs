@@ -1,0 +1,243 @@
+//! Streams and descriptors over the in-memory file system of [`super::state`] (A-IO): standard input comes from the machine, standard
+//! output and error are captured, other files exist when this run has written them, and `/dev/null` always.
+//!
+//! A `FILE` is a block of the library whose address stands for a descriptor; its contents mean nothing and are never touched.
+//! Buffering is not modelled: every byte is written at once.
+
+use super::errors::{EBADF, EEXIST, EINVAL, EMFILE, ENOENT, ESPIPE};
+use super::state::{Files, OpenFile, Target};
+use super::{Host, Outcome};
+use raddle_event::ProblemKind;
+use std::sync::Arc;
+
+/// Size of the block behind a `FILE *`.
+pub const STREAM_BYTES: usize = 216;
+
+/// Keys of the library blocks that the variables `stdin`, `stdout` and `stderr` point to, by descriptor.
+pub const STREAM_KEYS: [&str; 3] = ["stdin", "stdout", "stderr"];
+
+const MOST_DESCRIPTORS: i32 = 1024;
+
+/// An open stream: its descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stream(pub(super) i32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OpenMode {
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+    pub(super) append: bool,
+    pub(super) create: bool,
+    pub(super) exclusive: bool,
+    pub(super) truncate: bool,
+}
+
+impl Stream {
+    /// The stream that an argument points to.
+    pub(super) fn of_argument(host: &mut dyn Host, index: usize) -> Outcome<Stream> {
+        let address = host.pointer(index);
+        for descriptor in [1, 2, 0] {
+            if Stream(descriptor).address(host)? == address {
+                return Ok(Stream(descriptor));
+            }
+        }
+        let open: Vec<i32> = host.state().files.open.keys().copied().filter(|fd| *fd > 2).collect();
+        for descriptor in open {
+            if Stream(descriptor).address(host)? == address {
+                return Ok(Stream(descriptor));
+            }
+        }
+        let kind = if address == 0 { ProblemKind::NullDereference } else { ProblemKind::InvalidArgument };
+        Err(host.fail(kind, "the argument is not an open stream".into()))
+    }
+
+    pub(super) fn address(self, host: &mut dyn Host) -> Outcome<u64> {
+        let key = match usize::try_from(self.0).ok().and_then(|index| STREAM_KEYS.get(index)) {
+            Some(key) => (*key).to_owned(),
+            None => format!("FILE {}", self.0),
+        };
+        host.library_block(&key, &[0; STREAM_BYTES])
+    }
+}
+
+/// Opens a name and returns the lowest free descriptor, or an error number.
+pub(super) fn open(host: &mut dyn Host, path: &[u8], mode: OpenMode) -> Result<i32, i32> {
+    let files = files(host);
+    let target = if path == b"/dev/null" { Target::Null } else { Target::File(path.to_vec()) };
+    if let Target::File(path) = &target {
+        let exists = files.contents.contains_key(path);
+        match (exists, mode.create) {
+            (false, false) => return Err(ENOENT),
+            (true, true) if mode.exclusive => return Err(EEXIST),
+            _ => {}
+        }
+        if !exists || (mode.truncate && mode.writable) {
+            files.contents.insert(path.clone(), Arc::default());
+        }
+    }
+    let descriptor = (3..MOST_DESCRIPTORS).find(|fd| !files.open.contains_key(fd)).ok_or(EMFILE)?;
+    let OpenMode { readable, writable, append, .. } = mode;
+    files.open.insert(descriptor, OpenFile { readable, writable, append, ..OpenFile::new(target) });
+    Ok(descriptor)
+}
+
+/// Whether the descriptor was open.
+pub(super) fn close(host: &mut dyn Host, descriptor: i32) -> bool {
+    files(host).open.remove(&descriptor).is_some() || (0..=2).contains(&descriptor)
+}
+
+/// Up to `limit` bytes, or an error number. Bytes that were pushed back come first.
+pub(super) fn read_descriptor(host: &mut dyn Host, descriptor: i32, limit: usize) -> Result<Vec<u8>, i32> {
+    let Some(file) = open_file(host, descriptor) else { return Err(EBADF) };
+    if !file.readable {
+        return Err(EBADF);
+    }
+    let mut bytes = Vec::new();
+    while bytes.len() < limit {
+        match file.pushed_back.pop() {
+            Some(byte) => bytes.push(byte),
+            None => break,
+        }
+    }
+    let wanted = limit - bytes.len();
+    let more = match file.target.clone() {
+        Target::Standard => {
+            host.assume("A-INPUT");
+            if wanted > 0 { host.take_input(wanted) } else { Vec::new() }
+        }
+        Target::Null => Vec::new(),
+        Target::File(path) => {
+            let start = file.offset;
+            let files = files(host);
+            let contents = files.contents.get(&path).cloned().unwrap_or_default();
+            let start = contents.len().min(start as usize);
+            let end = contents.len().min(start.saturating_add(wanted));
+            if let Some(file) = files.open.get_mut(&descriptor) {
+                file.offset = end as u64;
+            }
+            contents[start..end].to_vec()
+        }
+    };
+    bytes.extend(more);
+    Ok(bytes)
+}
+
+/// The number of bytes written, or an error number.
+pub(super) fn write_descriptor(
+    host: &mut dyn Host,
+    descriptor: i32,
+    bytes: &[u8],
+) -> Outcome<Result<usize, i32>> {
+    if descriptor == 1 || descriptor == 2 {
+        host.output(descriptor, bytes);
+        return Ok(Ok(bytes.len()));
+    }
+    let files = files(host);
+    let Some(file) = files.open.get_mut(&descriptor).filter(|file| file.writable) else {
+        return Ok(Err(EBADF));
+    };
+    if let Target::File(path) = &file.target {
+        let contents = Arc::make_mut(files.contents.entry(path.clone()).or_default());
+        let start = if file.append { contents.len() } else { file.offset as usize };
+        let end = start + bytes.len();
+        if end > MOST_FILE_BYTES {
+            return Err(host.unsupported("a file of more than 64 MiB".into()));
+        }
+        if contents.len() < end {
+            contents.resize(end, 0);
+        }
+        contents[start..end].copy_from_slice(bytes);
+        file.offset = end as u64;
+    }
+    Ok(Ok(bytes.len()))
+}
+
+const MOST_FILE_BYTES: usize = 64 << 20;
+
+/// Whether it worked; the stream's error flag is set otherwise.
+pub(super) fn write_stream(host: &mut dyn Host, stream: Stream, bytes: &[u8]) -> Outcome<bool> {
+    match write_descriptor(host, stream.0, bytes)? {
+        Ok(_) => Ok(true),
+        Err(errno) => {
+            host.set_errno(errno);
+            if let Some(file) = open_file(host, stream.0) {
+                file.error = true;
+            }
+            Ok(false)
+        }
+    }
+}
+
+/// Up to `limit` bytes; fewer set the stream's end-of-file or error flag.
+pub(super) fn read_stream(host: &mut dyn Host, stream: Stream, limit: usize) -> Vec<u8> {
+    match read_descriptor(host, stream.0, limit) {
+        Ok(bytes) => {
+            if let Some(file) = open_file(host, stream.0) {
+                file.end_of_file |= bytes.len() < limit;
+            }
+            bytes
+        }
+        Err(errno) => {
+            host.set_errno(errno);
+            if let Some(file) = open_file(host, stream.0) {
+                file.error = true;
+            }
+            Vec::new()
+        }
+    }
+}
+
+pub(super) fn read_stream_byte(host: &mut dyn Host, stream: Stream) -> Option<u8> {
+    read_stream(host, stream, 1).first().copied()
+}
+
+/// Gives a byte back to be read next.
+pub(super) fn push_back(host: &mut dyn Host, stream: Stream, byte: u8) {
+    if let Some(file) = open_file(host, stream.0) {
+        file.pushed_back.push(byte);
+        file.end_of_file = false;
+    }
+}
+
+/// Moves to an offset from the start (0), the place (1) or the end (2); the new place, or an error number.
+pub(super) fn seek(host: &mut dyn Host, descriptor: i32, offset: i64, whence: i32) -> Result<u64, i32> {
+    let files = files(host);
+    let Some(file) = files.open.get_mut(&descriptor) else {
+        return Err(if (0..=2).contains(&descriptor) { ESPIPE } else { EBADF });
+    };
+    let length = match &file.target {
+        Target::Standard => return Err(ESPIPE),
+        Target::Null => 0,
+        Target::File(path) => files.contents.get(path).map_or(0, |contents| contents.len()),
+    };
+    let pushed_back = file.pushed_back.len() as i64;
+    let base = match whence {
+        0 => 0,
+        1 => file.offset as i64 - pushed_back,
+        2 => length as i64,
+        _ => return Err(EINVAL),
+    };
+    let place = base.checked_add(offset).and_then(|place| u64::try_from(place).ok()).ok_or(EINVAL)?;
+    file.offset = place;
+    file.end_of_file = false;
+    file.pushed_back.clear();
+    Ok(place)
+}
+
+/// The state of an open descriptor; the standard ones get theirs when first asked for.
+pub(super) fn open_file<'h>(host: &'h mut (dyn Host + '_), descriptor: i32) -> Option<&'h mut OpenFile> {
+    let files = files(host);
+    if (0..=2).contains(&descriptor) {
+        let standard = || OpenFile {
+            readable: descriptor == 0,
+            writable: descriptor != 0,
+            ..OpenFile::new(Target::Standard)
+        };
+        return Some(files.open.entry(descriptor).or_insert_with(standard));
+    }
+    files.open.get_mut(&descriptor)
+}
+
+pub(super) fn files<'h>(host: &'h mut (dyn Host + '_)) -> &'h mut Files {
+    Arc::make_mut(&mut host.state().files)
+}

@@ -1,0 +1,270 @@
+//! Descriptors, memory maps, and questions about the system.
+
+use super::errors::{EBADF, EINVAL, ENOTTY};
+use super::state::Target;
+use super::stream::{files, open_file, read_descriptor, seek, write_descriptor};
+use super::values::{NULL, int};
+use super::{Family, Host, Outcome, Zeroed};
+use raddle_ir::DataModel;
+
+pub(super) const FUNCTIONS: Family = &[
+    ("read", read),
+    ("__read_chk", read),
+    ("write", write),
+    ("writev", writev),
+    ("lseek", |h| {
+        let offset = h.long(1);
+        let place = lseek(h, offset);
+        Ok(h.word(place))
+    }),
+    ("lseek64", |h| {
+        let offset = h.long_long(1);
+        Ok(u128::from(lseek(h, offset) as u64))
+    }),
+    ("pread", |h| {
+        let offset = h.long(3);
+        pread(h, offset)
+    }),
+    ("pread64", |h| {
+        let offset = h.long_long(3);
+        pread(h, offset)
+    }),
+    ("pwrite", |h| {
+        let offset = h.long(3);
+        pwrite(h, offset)
+    }),
+    ("pwrite64", |h| {
+        let offset = h.long_long(3);
+        pwrite(h, offset)
+    }),
+    ("ftruncate", |h| {
+        let size = h.long(1);
+        ftruncate(h, size)
+    }),
+    ("ftruncate64", |h| {
+        let size = h.long_long(1);
+        ftruncate(h, size)
+    }),
+    ("fcntl", fcntl),
+    ("ioctl", |h| Ok(h.error(ENOTTY))),
+    ("isatty", |h| {
+        h.set_errno(ENOTTY);
+        Ok(0)
+    }),
+    ("mmap", mmap),
+    ("mmap64", mmap),
+    ("munmap", munmap),
+    ("getcwd", getcwd),
+    ("getpid", |_| Ok(4242)),
+    ("getppid", |_| Ok(4241)),
+    ("getuid", |_| Ok(1000)),
+    ("geteuid", |_| Ok(1000)),
+    ("getgid", |_| Ok(1000)),
+    ("getegid", |_| Ok(1000)),
+    ("getpagesize", |_| Ok(4096)),
+    ("get_nprocs", |_| Ok(PROCESSORS)),
+    ("sched_getcpu", |_| Ok(0)),
+    ("getlogin", |_| Ok(NULL)),
+    ("sysconf", sysconf),
+    ("gethostname", gethostname),
+    ("uname", uname),
+    ("getrusage", getrusage),
+    ("getrlimit", getrlimit),
+];
+
+const PROCESSORS: u128 = 4;
+
+/// A count of bytes, or -1 with `errno`.
+fn count(host: &mut dyn Host, result: Result<usize, i32>) -> u128 {
+    match result {
+        Ok(bytes) => bytes as u128,
+        Err(errno) => host.long_error(errno),
+    }
+}
+
+fn read(host: &mut dyn Host) -> Outcome<u128> {
+    let (descriptor, target, size) = (host.int(0), host.pointer(1), host.size(2));
+    let result = read_descriptor(host, descriptor, usize::try_from(size).unwrap_or(usize::MAX));
+    if let Ok(bytes) = &result {
+        host.write_bytes(target, bytes)?;
+    }
+    Ok(count(host, result.map(|bytes| bytes.len())))
+}
+
+fn write(host: &mut dyn Host) -> Outcome<u128> {
+    let (descriptor, source, size) = (host.int(0), host.pointer(1), host.size(2));
+    let bytes = host.read_bytes(source, size)?;
+    let result = write_descriptor(host, descriptor, &bytes)?;
+    Ok(count(host, result))
+}
+
+fn writev(host: &mut dyn Host) -> Outcome<u128> {
+    let (descriptor, vector, pieces) = (host.int(0), host.pointer(1), host.int(2));
+    let word = host.word_bytes();
+    let mut bytes = Vec::new();
+    for piece in 0..u64::try_from(pieces).unwrap_or(0) {
+        let at = host.offset(vector, piece * 2 * word);
+        let base = host.read_pointer(at)?;
+        let len_at = host.offset(at, word);
+        let len = host.read_long(len_at)? as u64;
+        bytes.extend(host.read_bytes(base, len)?);
+    }
+    let result = write_descriptor(host, descriptor, &bytes)?;
+    Ok(count(host, result))
+}
+
+fn lseek(host: &mut dyn Host, offset: i64) -> i64 {
+    let (descriptor, whence) = (host.int(0), host.int(2));
+    match seek(host, descriptor, offset, whence) {
+        Ok(place) => place as i64,
+        Err(errno) => {
+            host.set_errno(errno);
+            -1
+        }
+    }
+}
+
+/// Runs `operation` at another place of the file and comes back.
+fn at_offset(
+    host: &mut dyn Host,
+    offset: i64,
+    operation: fn(&mut dyn Host) -> Outcome<u128>,
+) -> Outcome<u128> {
+    let descriptor = host.int(0);
+    let before = open_file(host, descriptor).map(|file| file.offset);
+    if let Err(errno) = seek(host, descriptor, offset, 0) {
+        return Ok(host.long_error(errno));
+    }
+    let result = operation(host);
+    if let (Some(before), Some(file)) = (before, open_file(host, descriptor)) {
+        file.offset = before;
+    }
+    result
+}
+
+fn pread(host: &mut dyn Host, offset: i64) -> Outcome<u128> {
+    at_offset(host, offset, read)
+}
+
+fn pwrite(host: &mut dyn Host, offset: i64) -> Outcome<u128> {
+    at_offset(host, offset, write)
+}
+
+fn ftruncate(host: &mut dyn Host, size: i64) -> Outcome<u128> {
+    let descriptor = host.int(0);
+    let files = files(host);
+    let Some(Target::File(path)) = files.open.get(&descriptor).map(|file| file.target.clone()) else {
+        return Ok(host.error(EBADF));
+    };
+    if !(0..1 << 26).contains(&size) {
+        return Ok(host.error(EINVAL));
+    }
+    std::sync::Arc::make_mut(files.contents.entry(path).or_default()).resize(size as usize, 0);
+    Ok(0)
+}
+
+/// Flags of a descriptor are neither kept nor needed; locks and duplicates are refused.
+fn fcntl(host: &mut dyn Host) -> Outcome<u128> {
+    let (descriptor, command) = (host.int(0), host.int(1));
+    if open_file(host, descriptor).is_none() {
+        return Ok(host.error(EBADF));
+    }
+    match command {
+        1..=4 => Ok(0),
+        _ => Err(host.unsupported(format!("fcntl command {command}"))),
+    }
+}
+
+const PAGE: u64 = 4096;
+const MAP_ANONYMOUS: i32 = 0x20;
+
+/// Fresh memory; maps of files are not modelled.
+fn mmap(host: &mut dyn Host) -> Outcome<u128> {
+    let (size, flags) = (host.size(1), host.int(3));
+    if size == 0 {
+        return Ok(host.long_error(EINVAL));
+    }
+    if flags & MAP_ANONYMOUS == 0 {
+        return Err(host.unsupported("a file mapped into memory".into()));
+    }
+    let bytes = size.checked_next_multiple_of(PAGE).unwrap_or(size);
+    host.allocate(bytes, PAGE, Zeroed::Yes, &format!("mmap({size})")).map(u128::from)
+}
+
+fn munmap(host: &mut dyn Host) -> Outcome<u128> {
+    let (address, size) = (host.pointer(0), host.size(1));
+    match host.block_size(address) {
+        Some(block) if block == size.checked_next_multiple_of(PAGE).unwrap_or(size) => {
+            host.free(address)?;
+            Ok(0)
+        }
+        _ => Err(host.unsupported("munmap of a part of a map".into())),
+    }
+}
+
+fn getcwd(host: &mut dyn Host) -> Outcome<u128> {
+    let (target, size) = (host.pointer(0), host.size(1));
+    if target == 0 {
+        return Err(host.unsupported("getcwd that allocates".into()));
+    }
+    if size < 2 {
+        host.set_errno(if size == 0 { EINVAL } else { super::errors::ERANGE });
+        return Ok(NULL);
+    }
+    host.write_string(target, b"/")?;
+    Ok(u128::from(target))
+}
+
+/// Numbers of the names as in glibc's `confname.h`.
+fn sysconf(host: &mut dyn Host) -> Outcome<u128> {
+    let value = match host.int(0) {
+        0 => 2_097_152,
+        1 => 127_235,
+        2 => 100,
+        4 => 1024,
+        30 => PAGE as i64,
+        83 | 84 => PROCESSORS as i64,
+        85 => 1 << 20,
+        86 => 1 << 19,
+        name => return Err(host.unsupported(format!("sysconf({name})"))),
+    };
+    Ok(host.word(value))
+}
+
+fn gethostname(host: &mut dyn Host) -> Outcome<u128> {
+    let (target, size) = (host.pointer(0), host.size(1));
+    if size < 10 {
+        return Ok(host.error(EINVAL));
+    }
+    host.write_string(target, b"localhost")?;
+    Ok(0)
+}
+
+fn uname(host: &mut dyn Host) -> Outcome<u128> {
+    const FIELD: usize = 65;
+    let target = host.pointer(0);
+    let mut bytes = [0; 6 * FIELD];
+    for (field, text) in ["Linux", "localhost", "6.1.0", "#1 SMP", "x86_64", "(none)"].iter().enumerate() {
+        bytes[field * FIELD..][..text.len()].copy_from_slice(text.as_bytes());
+    }
+    host.write(target, &bytes)?;
+    Ok(0)
+}
+
+fn getrusage(host: &mut dyn Host) -> Outcome<u128> {
+    let target = host.pointer(1);
+    let bytes = match host.data_model() {
+        DataModel::Lp64 => 144,
+        DataModel::Ilp32 => 72,
+    };
+    host.fill(target, 0, bytes)?;
+    Ok(int(0))
+}
+
+/// No limit on anything.
+fn getrlimit(host: &mut dyn Host) -> Outcome<u128> {
+    let target = host.pointer(1);
+    let bytes = 2 * host.word_bytes();
+    host.fill(target, 0xff, bytes)?;
+    Ok(0)
+}
