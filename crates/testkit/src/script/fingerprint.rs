@@ -41,7 +41,10 @@ pub(super) fn fingerprint(state: &State) -> u128 {
             continue;
         }
         (&thread.local.frames, &thread.local.held, thread.local.children.len()).hash(&mut hasher);
-        thread.naps.hash(&mut hasher);
+        for nap in &thread.naps {
+            (nap.local.at, &nap.local.frames, &nap.local.held).hash(&mut hasher);
+            (nap.variant, &nap.conditions).hash(&mut hasher);
+        }
         for visit in &thread.history {
             (visit.local.at, &visit.local.frames, &visit.local.held).hash(&mut hasher);
             (visit.variant, &visit.conditions).hash(&mut hasher);

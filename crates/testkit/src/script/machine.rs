@@ -17,7 +17,15 @@ pub struct ScriptMachine {
     pub(super) program: Rc<Program>,
     pub(super) objects: Rc<Objects>,
     pub(super) visibility: Visibility,
+    pub(super) spurious_wakeups: SpuriousWakeups,
     pub(super) state: State,
+}
+
+/// Whether a condition wait may end for no reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpuriousWakeups {
+    On,
+    Off,
 }
 
 /// A copy of the whole state.
@@ -28,12 +36,17 @@ const LONGEST_SEGMENT: usize = 10_000;
 
 impl ScriptMachine {
     pub fn new(script: &Script) -> Self {
+        Self::with(script, SpuriousWakeups::On)
+    }
+
+    pub fn with(script: &Script, spurious_wakeups: SpuriousWakeups) -> Self {
         let program = compile(script);
         let state = State::new(script, &program);
         Self {
             program: Rc::new(program),
             objects: Rc::new(Objects::new(script)),
             visibility: Visibility::default(),
+            spurious_wakeups,
             state,
         }
     }
@@ -62,7 +75,7 @@ impl ScriptMachine {
     }
 
     pub(super) fn next(&mut self, thread: ThreadId) {
-        let local = &mut self.state.thread_mut(thread).local;
+        let local = self.state.local_mut(thread);
         local.at = At::Code;
         local.frame_mut().position += 1;
     }
@@ -91,24 +104,26 @@ impl ScriptMachine {
                 }
                 Code::Unless { cond, target } => {
                     let holds = self.truth(thread, cond);
-                    let frame = self.state.thread_mut(thread).local.frame_mut();
+                    let frame = self.state.local_mut(thread).frame_mut();
                     frame.position = if holds { frame.position + 1 } else { target };
                 }
-                Code::Goto(target) => self.state.thread_mut(thread).local.frame_mut().position = target,
+                Code::Goto(target) => self.state.local_mut(thread).frame_mut().position = target,
                 Code::Again { site, target } => {
-                    let local = &mut self.state.thread_mut(thread).local;
+                    let local = self.state.local_mut(thread);
                     local.frame_mut().position = target;
                     if let Some((before, conditions)) = last_round.take()
                         && before == *local
                     {
                         local.at = At::Spin { site };
-                        self.state.thread_mut(thread).naps = vec![Nap { variant: 0, conditions }];
+                        let thread = self.state.thread_mut(thread);
+                        let local = Rc::clone(&thread.local);
+                        thread.naps.push(Nap { local, variant: 0, conditions });
                         return;
                     }
                     last_round = Some((local.clone(), Vec::new()));
                 }
                 Code::Count { slot, times, exit } => {
-                    let frame = self.state.thread_mut(thread).local.frame_mut();
+                    let frame = self.state.local_mut(thread).frame_mut();
                     if frame.counters[slot] == times {
                         frame.position = exit;
                     } else {
@@ -117,7 +132,7 @@ impl ScriptMachine {
                     }
                 }
                 Code::ResetCount { slot } => {
-                    let frame = self.state.thread_mut(thread).local.frame_mut();
+                    let frame = self.state.local_mut(thread).frame_mut();
                     frame.counters[slot] = 0;
                     frame.position += 1;
                 }
@@ -220,10 +235,9 @@ impl Machine for ScriptMachine {
     }
 
     fn assumptions(&self) -> Vec<&'static str> {
-        match self.state.weak_atomics {
-            Weak::Met => vec!["A-SC"],
-            Weak::NotMet => Vec::new(),
-        }
+        let weak = (self.state.weak_atomics == Weak::Met).then_some("A-SC");
+        let spurious = (self.spurious_wakeups == SpuriousWakeups::Off).then_some("A-SPURIOUS");
+        weak.into_iter().chain(spurious).collect()
     }
 
     fn output(&self) -> &[u8] {

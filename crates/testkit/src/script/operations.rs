@@ -1,7 +1,7 @@
 //! What each thread would do next, in which variants, and which of them are open.
 
 use super::code::Code;
-use super::machine::ScriptMachine;
+use super::machine::{ScriptMachine, SpuriousWakeups};
 use super::state::{At, Once, Signalled, location};
 use super::stutter::Outcomes;
 use super::syntax::{Act, Cond, How, Mode};
@@ -135,12 +135,12 @@ impl ScriptMachine {
                 if !state.can_acquire(thread, usize::from(lock), Mode::Exclusive) {
                     return Vec::new();
                 }
-                let waiter = state.waiter(cond, thread).expect("it waits");
-                match (waiter.signalled, how) {
-                    (Signalled::Yes, _) => vec![0],
-                    (Signalled::No, How::Timed) => vec![1, 2],
-                    (Signalled::No, _) => vec![1],
+                if state.waiter(cond, thread).expect("it waits").signalled == Signalled::Yes {
+                    return vec![0];
                 }
+                let spurious = (self.spurious_wakeups == SpuriousWakeups::On).then_some(1);
+                let timeout = (how == How::Timed).then_some(2);
+                spurious.into_iter().chain(timeout).collect()
             }
             At::BarrierLeave { round } => {
                 let Act::Barrier { barrier } = self.act(thread).1 else { unreachable!("it is at a barrier") };

@@ -9,6 +9,7 @@ use super::syntax::{Act, How, LockKind, Mode, RmwKind};
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_event::{AccessKind, AtomicOp, EventKind, ProblemKind, ThreadId, WakeReason};
 use raddle_machine::{Sink, Status};
+use std::rc::Rc;
 
 impl ScriptMachine {
     /// Performs the pending operation, up to the point behind it.
@@ -16,11 +17,11 @@ impl ScriptMachine {
         match self.state.thread(thread).local.at {
             At::Begin => {
                 self.emit(thread, SiteId::NONE, EventKind::Begin, sink);
-                self.state.thread_mut(thread).local.at = At::Code;
+                self.state.local_mut(thread).at = At::Code;
                 Effect::Some
             }
             At::Spin { .. } => {
-                self.state.thread_mut(thread).local.at = At::Code;
+                self.state.local_mut(thread).at = At::Code;
                 Effect::None(Vec::new())
             }
             At::WaitEnd => self.wait_end(thread, variant, sink),
@@ -118,7 +119,7 @@ impl ScriptMachine {
                     let waiter = Waiter { thread, signalled: Signalled::No };
                     self.state.conds[usize::from(cond)].push(waiter);
                     self.release(thread, site, usize::from(lock), sink);
-                    self.state.thread_mut(thread).local.at = At::WaitEnd;
+                    self.state.local_mut(thread).at = At::WaitEnd;
                     return Effect::None(vec![Condition::Cond { cond }]);
                 }
             }
@@ -133,7 +134,7 @@ impl ScriptMachine {
                 }
                 let barrier = self.objects.barrier(barrier);
                 self.emit(thread, site, EventKind::BarrierArrive { barrier, round }, sink);
-                self.state.thread_mut(thread).local.at = At::BarrierLeave { round };
+                self.state.local_mut(thread).at = At::BarrierLeave { round };
                 return Effect::Some;
             }
             Act::Post { sem } => {
@@ -162,7 +163,7 @@ impl ScriptMachine {
                 if self.state.onces[usize::from(once)] == Once::Fresh {
                     self.state.onces[usize::from(once)] = Once::Running;
                     self.emit(thread, site, EventKind::OnceBegin { once: object }, sink);
-                    self.state.thread_mut(thread).local.frames.push(Frame::new(usize::from(once)));
+                    self.state.local_mut(thread).frames.push(Frame::new(usize::from(once)));
                     return Effect::Some;
                 }
                 self.emit(thread, site, EventKind::OncePass { once: object }, sink);
@@ -170,11 +171,11 @@ impl ScriptMachine {
             }
             Act::Create { thread: body } => {
                 let child = ThreadId(self.state.threads.len() as u32);
-                let local = &mut self.state.thread_mut(thread).local;
+                let local = self.state.local_mut(thread);
                 let ordinal = local.children.len() as u32;
                 local.children.push((body, child));
                 let function = self.program.once_count + usize::from(body);
-                self.state.threads.push(Thread::new(function, Some((thread, site)), ordinal));
+                self.state.threads.push(Rc::new(Thread::new(function, Some((thread, site)), ordinal)));
                 self.emit(thread, site, EventKind::Create { child }, sink);
                 Effect::Some
             }
@@ -279,7 +280,7 @@ impl ScriptMachine {
         let lock = &mut self.state.locks[index];
         if lock.owner == Some(thread) {
             lock.depth += 1;
-            let held = &mut self.state.thread_mut(thread).local.held;
+            let held = &mut self.state.local_mut(thread).held;
             held.iter_mut().find(|held| held.lock == index).expect("the owner holds it").depth += 1;
         } else {
             match mode {
@@ -289,7 +290,7 @@ impl ScriptMachine {
                 }
                 Mode::Shared => lock.readers.push(thread),
             }
-            self.state.thread_mut(thread).local.held.push(Held { lock: index, mode, depth: 1 });
+            self.state.local_mut(thread).held.push(Held { lock: index, mode, depth: 1 });
             let lock = self.objects.lock(index);
             self.emit(thread, site, EventKind::Acquire { lock, mode: lock_mode(mode) }, sink);
         }
@@ -298,7 +299,7 @@ impl ScriptMachine {
 
     fn release(&mut self, thread: ThreadId, site: SiteId, index: usize, sink: &mut dyn Sink) -> Effect {
         let object = self.objects.lock(index);
-        let held = &mut self.state.thread_mut(thread).local.held;
+        let held = &mut self.state.local_mut(thread).held;
         let Some(position) = held.iter().position(|held| held.lock == index) else {
             self.problem(ProblemKind::UnlockNotHeld, thread, site, Some(object));
             return Effect::Some;
@@ -377,7 +378,7 @@ impl ScriptMachine {
     }
 
     fn function_end(&mut self, thread: ThreadId, sink: &mut dyn Sink) -> Effect {
-        let local = &mut self.state.thread_mut(thread).local;
+        let local = self.state.local_mut(thread);
         let function = local.frame().function;
         let site = self.program.functions[function].end;
         if local.frames.len() == 1 {
@@ -390,7 +391,7 @@ impl ScriptMachine {
         let once = self.objects.once(function as u8);
         self.emit(thread, site, EventKind::OnceEnd { once }, sink);
         self.state.onces[function] = Once::Done;
-        self.state.thread_mut(thread).local.frames.pop();
+        self.state.local_mut(thread).frames.pop();
         let (call, _) = self.act(thread);
         self.emit(thread, call, EventKind::OncePass { once }, sink);
         self.next(thread);
@@ -409,7 +410,7 @@ impl ScriptMachine {
             }
         }
         self.emit(thread, site, EventKind::End, sink);
-        self.state.thread_mut(thread).local.at = At::Ended;
+        self.state.local_mut(thread).at = At::Ended;
         Effect::Some
     }
 

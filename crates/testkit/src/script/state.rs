@@ -1,4 +1,5 @@
-//! The whole state of a running script: memory, synchronisation objects, threads. A checkpoint is a clone of it.
+//! The whole state of a running script: memory, synchronisation objects, threads. A checkpoint is a clone of it; threads are
+//! shared between clones until one of them moves.
 
 use super::code::{COUNTERS, Program};
 use super::stutter::{Nap, Visit};
@@ -6,6 +7,7 @@ use super::syntax::{LockKind, Mode, Place, REGISTERS, Reg, Script, Value};
 use raddle_base::SiteId;
 use raddle_event::{Addr, Loc, ObjectId, Problem, ThreadId};
 use raddle_machine::Status;
+use std::rc::Rc;
 
 #[derive(Clone, Debug)]
 pub(super) struct State {
@@ -17,7 +19,7 @@ pub(super) struct State {
     pub(super) barriers: Vec<Barrier>,
     pub(super) sems: Vec<u32>,
     pub(super) onces: Vec<Once>,
-    pub(super) threads: Vec<Thread>,
+    pub(super) threads: Vec<Rc<Thread>>,
     pub(super) status: Status,
     pub(super) problems: Vec<Problem>,
     pub(super) weak_atomics: Weak,
@@ -71,8 +73,8 @@ pub(super) struct Thread {
     pub(super) created: Option<(ThreadId, SiteId)>,
     /// The creator's how-manieth child this is.
     pub(super) ordinal: u32,
-    pub(super) local: Local,
-    pub(super) history: Vec<Visit>,
+    pub(super) local: Rc<Local>,
+    pub(super) history: Vec<Rc<Visit>>,
     pub(super) naps: Vec<Nap>,
 }
 
@@ -132,7 +134,7 @@ impl State {
                 .collect(),
             sems: script.sems.iter().map(|value| u32::from(*value)).collect(),
             onces: vec![Once::Fresh; script.onces.len()],
-            threads: vec![Thread::new(program.once_count, None, 0)],
+            threads: vec![Rc::new(Thread::new(program.once_count, None, 0))],
             status: Status::Running,
             problems: Vec::new(),
             weak_atomics: Weak::NotMet,
@@ -178,7 +180,11 @@ impl State {
     }
 
     pub(super) fn thread_mut(&mut self, thread: ThreadId) -> &mut Thread {
-        &mut self.threads[thread.0 as usize]
+        Rc::make_mut(&mut self.threads[thread.0 as usize])
+    }
+
+    pub(super) fn local_mut(&mut self, thread: ThreadId) -> &mut Local {
+        Rc::make_mut(&mut self.thread_mut(thread).local)
     }
 
     pub(super) fn register(&self, thread: ThreadId, register: Reg) -> u64 {
@@ -186,7 +192,7 @@ impl State {
     }
 
     pub(super) fn set_register(&mut self, thread: ThreadId, register: Reg, value: u64) {
-        self.thread_mut(thread).local.frame_mut().registers[usize::from(register)] = value;
+        self.local_mut(thread).frame_mut().registers[usize::from(register)] = value;
     }
 
     pub(super) fn value(&self, thread: ThreadId, value: Value) -> u64 {
@@ -212,7 +218,7 @@ impl Thread {
             held: Vec::new(),
             children: Vec::new(),
         };
-        Self { function, created, ordinal, local, history: Vec::new(), naps: Vec::new() }
+        Self { function, created, ordinal, local: Rc::new(local), history: Vec::new(), naps: Vec::new() }
     }
 }
 

@@ -7,18 +7,19 @@
 //!
 //! A round may be noticed by others while it lasts: a try fails on a lock that it holds, a signal misses it between two waits. Then it
 //! must be offered again, for a second such notice: every failed try and every signal makes the rounds that involve its object
-//! forgotten. A round that passes an operation with several outcomes (other than its first) is not a round: another outcome there
+//! forgotten. Going past an operation with several outcomes (other than the first one) makes no round: another outcome there
 //! might lead out of it. This errs on the side of running on: a thread that sleeps too little costs runs, one that sleeps too
 //! much would hide behaviour.
 
-use super::state::{Local, State};
+use super::state::{Local, State, Thread};
 use super::syntax::{Mode, Place};
 use raddle_event::ThreadId;
+use std::rc::Rc;
 
 /// One operation performed since the last effect.
 #[derive(Clone, Debug)]
 pub(super) struct Visit {
-    pub(super) local: Local,
+    pub(super) local: Rc<Local>,
     pub(super) variant: u32,
     outcomes: Outcomes,
     pub(super) conditions: Vec<Condition>,
@@ -30,9 +31,10 @@ pub(super) enum Outcomes {
     Several,
 }
 
-/// A choice that leads back to the same state while the conditions hold.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A round made since the last effect: this choice at this local state leads back to it while the conditions hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nap {
+    pub(super) local: Rc<Local>,
     pub(super) variant: u32,
     pub(super) conditions: Vec<Condition>,
 }
@@ -69,28 +71,32 @@ pub(super) enum Effect {
 
 impl State {
     pub(super) fn asleep(&self, thread: ThreadId, variant: u32) -> bool {
-        self.thread(thread)
-            .naps
-            .iter()
-            .any(|nap| nap.variant == variant && nap.conditions.iter().all(|c| self.holds(thread, *c)))
+        let Thread { naps, local, .. } = self.thread(thread);
+        naps.iter().any(|nap| {
+            nap.variant == variant
+                && nap.local == *local
+                && nap.conditions.iter().all(|condition| self.holds(thread, *condition))
+        })
     }
 
     /// Before a step: remembers where the thread stands.
     pub(super) fn visit(&mut self, thread: ThreadId, variant: u32, outcomes: Outcomes) {
         let thread = self.thread_mut(thread);
-        let local = thread.local.clone();
-        thread.naps.clear();
-        thread.history.push(Visit { local, variant, outcomes, conditions: Vec::new() });
+        let local = Rc::clone(&thread.local);
+        thread.history.push(Rc::new(Visit { local, variant, outcomes, conditions: Vec::new() }));
     }
 
     /// During a step, for each thing done.
     pub(super) fn note(&mut self, thread: ThreadId, effect: Effect) {
         let thread = self.thread_mut(thread);
         match effect {
-            Effect::Some => thread.history.clear(),
+            Effect::Some => {
+                thread.history.clear();
+                thread.naps.clear();
+            }
             Effect::None(conditions) => {
                 if let Some(visit) = thread.history.last_mut() {
-                    visit.conditions.extend(conditions);
+                    Rc::make_mut(visit).conditions.extend(conditions);
                 }
             }
         }
@@ -98,6 +104,9 @@ impl State {
 
     /// After a step, when the thread stands before its next operation.
     pub(super) fn arrive(&mut self, thread: ThreadId) {
+        if self.thread(thread).history.is_empty() {
+            return;
+        }
         let thread = self.thread_mut(thread);
         for (index, visit) in thread.history.iter().enumerate() {
             let rest = &thread.history[index..];
@@ -110,7 +119,7 @@ impl State {
                     conditions.push(*condition);
                 }
             }
-            let nap = Nap { variant: visit.variant, conditions };
+            let nap = Nap { local: Rc::clone(&visit.local), variant: visit.variant, conditions };
             if !thread.naps.contains(&nap) {
                 thread.naps.push(nap);
             }
@@ -132,6 +141,7 @@ impl State {
                 && (thread.history.iter().any(|visit| visit.conditions.iter().any(&concerned))
                     || thread.naps.iter().any(|nap| nap.conditions.iter().any(&concerned)))
             {
+                let thread = Rc::make_mut(thread);
                 thread.history.clear();
                 thread.naps.clear();
             }
