@@ -41,6 +41,34 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    pub const ALL: [ProblemKind; 20] = [
+        ProblemKind::Deadlock,
+        ProblemKind::Livelock,
+        ProblemKind::AssertionFailure,
+        ProblemKind::Abort,
+        ProblemKind::UseAfterFree,
+        ProblemKind::DoubleFree,
+        ProblemKind::InvalidFree,
+        ProblemKind::OutOfBounds,
+        ProblemKind::NullDereference,
+        ProblemKind::InvalidPointer,
+        ProblemKind::UninitialisedLock,
+        ProblemKind::UnlockNotHeld,
+        ProblemKind::DestroyedLockUse,
+        ProblemKind::DestroyLocked,
+        ProblemKind::LockHeldAtExit,
+        ProblemKind::InvalidJoin,
+        ProblemKind::DivisionByZero,
+        ProblemKind::StackOverflow,
+        ProblemKind::Unreachable,
+        ProblemKind::InvalidArgument,
+    ];
+
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<ProblemKind> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The `kind` of a finding, as printed and as annotated in fixtures.
     pub fn name(self) -> &'static str {
         match self {
