@@ -12,6 +12,7 @@ const ALL: Limits<'static> = Limits {
     executions: u64::MAX,
     steps: u64::MAX,
     run_steps: 1_000,
+    run_events: usize::MAX,
     time: None,
     interrupt: None,
     progress: None,
@@ -135,7 +136,10 @@ fn a_round_that_was_noticed_may_be_repeated() {
         vec![lock, Stmt::If { cond: Cond::Is(to, 0), then: vec![unlock.clone()], otherwise }]
     };
     let both_failed = act(Act::Assert(Cond::Is(1, 0)));
-    let script = with_thread(try_to(0, try_to(1, vec![both_failed])), vec![poll]);
+    // Once through the lock, so that the two failures cannot fall into one round.
+    let mut again = vec![lock(How::Block), unlock.clone()];
+    again.extend(try_to(1, vec![both_failed]));
+    let script = with_thread(try_to(0, again), vec![poll]);
     for exploration in
         [sync(&mut ScriptMachine::new(&script), &ALL), every_access(&mut ScriptMachine::new(&script), &ALL)]
     {

@@ -44,6 +44,15 @@ fn each_limit_is_named() {
 }
 
 #[test]
+fn a_run_with_too_many_events_is_cut() {
+    let exploration =
+        sync(&mut ScriptMachine::new(&script(9)), &Limits { run_events: 8, ..Limits::default() });
+    assert_eq!(exploration.coverage, Coverage::Partial);
+    assert_eq!(exploration.unknown_reasons.iter().collect::<Vec<_>>(), [&Gap::RunEvents]);
+    assert_eq!(exploration.runs.executions, 0);
+}
+
+#[test]
 fn a_limit_that_is_just_enough_is_none() {
     let all = sync(&mut ScriptMachine::new(&script(3)), &Limits::default());
     assert_eq!((all.coverage, all.deadlocks), (Coverage::Complete, Deadlocks::None));

@@ -60,6 +60,8 @@ pub enum Gap {
     },
     /// A run was longer than [`Limits::run_steps`](super::Limits::run_steps).
     RunSteps,
+    /// A run had more events than [`Limits::run_events`](super::Limits::run_events).
+    RunEvents,
     Steps,
     Executions,
     Time,

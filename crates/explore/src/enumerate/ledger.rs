@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub(super) struct Ledger {
     found: Found,
+    known_races: BTreeSet<RaceKey>,
     known_problems: BTreeSet<Vec<ProblemKey>>,
     /// Sites of accesses in races.
     racy: BTreeSet<SiteId>,
@@ -77,7 +78,7 @@ impl Ledger {
             unreachable!("a race is between accesses");
         };
         let key = RaceKey::new(a, b);
-        if self.found.races.iter().any(|race| race.key == key) {
+        if !self.known_races.insert(key) {
             return;
         }
         self.learned = Learned::Something;

@@ -12,6 +12,8 @@ pub struct Limits<'a> {
     pub steps: u64,
     /// Visible operations of one run.
     pub run_steps: u64,
+    /// Events of one run that [`sync`](super::sync) keeps; about 32 bytes each.
+    pub run_events: usize,
     pub time: Option<Duration>,
     /// Stops the search soon after it is set.
     pub interrupt: Option<&'a AtomicBool>,
@@ -56,6 +58,7 @@ impl Default for Limits<'_> {
             executions: u64::MAX,
             steps: u64::MAX,
             run_steps: 100_000,
+            run_events: 8_000_000,
             time: None,
             interrupt: None,
             progress: None,

@@ -18,6 +18,7 @@ mod adjacent;
 mod exploration;
 mod ledger;
 mod limits;
+mod recorder;
 mod sync_runs;
 
 pub use adjacent::every_access;

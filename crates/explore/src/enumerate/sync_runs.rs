@@ -15,10 +15,10 @@
 use super::exploration::{Coverage, Exploration, Gap, RunCount};
 use super::ledger::Ledger;
 use super::limits::{Goal, Limits, Progress};
-use raddle_base::{LoadOrder, RmwOrder, StoreOrder};
-use raddle_event::{AtomicOp, Choice, Event, EventKind, ProblemKind, Trace};
+use super::recorder::Recorder;
+use raddle_event::{Choice, ProblemKind};
 use raddle_finding::Deadlocks;
-use raddle_machine::{Machine, Sink, StackSource, Status, Visibility};
+use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -100,10 +100,10 @@ impl<C> Search<'_, C> {
     /// One pass. What the run at hand met counts also when a limit ends the search in the middle of it.
     fn all_runs<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> PassEnd {
         self.path.clear();
-        self.recorder.trace.events.clear();
+        self.recorder.truncate(0);
         self.gaps.clear();
         let end = self.runs(machine).unwrap_or_else(|gap| {
-            self.ledger.run(machine, &self.recorder.trace, &self.path);
+            self.ledger.run(machine, self.recorder.trace(), &self.path);
             self.gaps.insert(gap);
             PassEnd::GivenUp
         });
@@ -116,7 +116,7 @@ impl<C> Search<'_, C> {
     fn runs<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<PassEnd, Gap> {
         loop {
             self.one_run(machine)?;
-            self.ledger.run(machine, &self.recorder.trace, &self.path);
+            self.ledger.run(machine, self.recorder.trace(), &self.path);
             if self.limits.goal == Goal::FirstRace && self.ledger.race_count() > 0 {
                 return Ok(PassEnd::RaceFound);
             }
@@ -140,9 +140,16 @@ impl<C> Search<'_, C> {
                     return Ok(());
                 }
             }
-            if self.path.len() as u64 >= self.limits.run_steps {
+            let too_long = if self.path.len() as u64 >= self.limits.run_steps {
+                Some(Gap::RunSteps)
+            } else if self.recorder.len() > self.limits.run_events {
+                Some(Gap::RunEvents)
+            } else {
+                None
+            };
+            if let Some(gap) = too_long {
                 self.counted.truncated += 1;
-                self.gaps.insert(Gap::RunSteps);
+                self.gaps.insert(gap);
                 return Ok(());
             }
             machine.enabled(&mut choices);
@@ -164,7 +171,7 @@ impl<C> Search<'_, C> {
                 choices: std::mem::take(&mut choices),
                 next: 1,
                 path: self.path.len(),
-                events: self.recorder.trace.events.len(),
+                events: self.recorder.len(),
             });
             self.step(machine, first)?;
         }
@@ -178,7 +185,7 @@ impl<C> Search<'_, C> {
         if self.steps.is_multiple_of(LOOK) {
             self.look()?;
         }
-        self.path.push(Taken { choice, events: self.recorder.trace.events.len() });
+        self.path.push(Taken { choice, events: self.recorder.len() });
         machine.step(choice, &mut self.recorder);
         Ok(())
     }
@@ -190,14 +197,14 @@ impl<C> Search<'_, C> {
         choice: Choice,
     ) -> Result<bool, Gap> {
         let before = machine.checkpoint();
-        let (path, events) = (self.path.len(), self.recorder.trace.events.len());
+        let (path, events) = (self.path.len(), self.recorder.len());
         self.step(machine, choice)?;
         let cuts =
             matches!(machine.status(), Status::Crashed | Status::Unsupported { .. } | Status::Limit { .. });
         if cuts {
             machine.restore(&before);
             self.path.truncate(path);
-            self.recorder.trace.events.truncate(events);
+            self.recorder.truncate(events);
         }
         machine.discard(before);
         Ok(!cuts)
@@ -208,7 +215,7 @@ impl<C> Search<'_, C> {
         let node = self.nodes.last_mut()?;
         machine.restore(&node.checkpoint);
         self.path.truncate(node.path);
-        self.recorder.trace.events.truncate(node.events);
+        self.recorder.truncate(node.events);
         let choice = node.choices[node.next];
         node.next += 1;
         if node.next == node.choices.len() {
@@ -276,28 +283,5 @@ impl<C> Search<'_, C> {
             passes: self.pass,
             assumptions: found.assumptions.into_iter().chain(self.recorder.weak_atomics).collect(),
         }
-    }
-}
-
-/// Keeps the events of the present path.
-#[derive(Default)]
-struct Recorder {
-    trace: Trace,
-    /// The assumption that the answer rests on once an atomic weaker than seq_cst was met.
-    weak_atomics: Option<&'static str>,
-}
-
-impl Sink for Recorder {
-    fn event(&mut self, event: Event, _stack: &dyn StackSource) {
-        let weak = match event.kind {
-            EventKind::Atomic { op: AtomicOp::Load(order), .. } => order != LoadOrder::SeqCst,
-            EventKind::Atomic { op: AtomicOp::Store(order), .. } => order != StoreOrder::SeqCst,
-            EventKind::Atomic { op: AtomicOp::Rmw(order), .. } => order != RmwOrder::SeqCst,
-            _ => false,
-        };
-        if weak {
-            self.weak_atomics = Some("A-SC");
-        }
-        self.trace.events.push(event);
     }
 }

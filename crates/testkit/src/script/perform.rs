@@ -120,7 +120,7 @@ impl ScriptMachine {
                     self.state.conds[usize::from(cond)].push(waiter);
                     self.release(thread, site, usize::from(lock), sink);
                     self.state.local_mut(thread).at = At::WaitEnd;
-                    return Effect::None(vec![Condition::Cond { cond }]);
+                    return Effect::None(Vec::new());
                 }
             }
             Act::Signal { .. } | Act::Broadcast { .. } => self.signal(thread, site, act, variant, sink),
@@ -337,13 +337,7 @@ impl ScriptMachine {
         self.emit(thread, site, EventKind::WaitEnd { cond: self.objects.cond(cond), reason }, sink);
         let effect = self.acquire(thread, site, usize::from(lock), Mode::Exclusive, sink);
         self.next(thread);
-        match (reason, effect) {
-            (WakeReason::Signalled, _) | (_, Effect::Some) => Effect::Some,
-            (_, Effect::None(mut conditions)) => {
-                conditions.push(Condition::Cond { cond });
-                Effect::None(conditions)
-            }
-        }
+        if reason == WakeReason::Signalled { Effect::Some } else { effect }
     }
 
     fn signal(
@@ -354,7 +348,7 @@ impl ScriptMachine {
         variant: u32,
         sink: &mut dyn Sink,
     ) -> Effect {
-        let (cond, kind) = match act {
+        let kind = match act {
             Act::Signal { cond } => {
                 let waiters = &mut self.state.conds[usize::from(cond)];
                 let mut waiting = waiters.iter_mut().filter(|waiter| waiter.signalled == Signalled::No);
@@ -362,18 +356,17 @@ impl ScriptMachine {
                     waiter.signalled = Signalled::Yes;
                     waiter.thread
                 });
-                (cond, EventKind::Signal { cond: self.objects.cond(cond), woken })
+                EventKind::Signal { cond: self.objects.cond(cond), woken }
             }
             Act::Broadcast { cond } => {
                 for waiter in &mut self.state.conds[usize::from(cond)] {
                     waiter.signalled = Signalled::Yes;
                 }
-                (cond, EventKind::Broadcast { cond: self.objects.cond(cond) })
+                EventKind::Broadcast { cond: self.objects.cond(cond) }
             }
             other => unreachable!("{other:?} is no signal"),
         };
         self.emit(thread, site, kind, sink);
-        self.state.notice_cond(thread, cond);
         Effect::Some
     }
 

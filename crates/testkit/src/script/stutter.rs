@@ -5,9 +5,9 @@
 //! found empty. As long as all of them hold, the round repeated from here would lead back to here, so the choice that started it
 //! is not offered. Locks taken and given back, failed tries, timeouts and spurious wake-ups that lead back are no effect.
 //!
-//! A round may be noticed by others while it lasts: a try fails on a lock that it holds, a signal misses it between two waits. Then it
-//! must be offered again, for a second such notice: every failed try and every signal makes the rounds that involve its object
-//! forgotten. Going past an operation with several outcomes (other than the first one) makes no round: another outcome there
+//! A round may be noticed by others while it lasts: a try fails on a lock that it holds. Then it must be offered again, for a second
+//! such notice: every failed try makes the rounds that involve its lock forgotten. A signal that misses a waiter in the middle of
+//! a round needs no such care: one that finds it waiting wakes it for one more round, with the same end. Going past an operation with several outcomes (other than the first one) makes no round: another outcome there
 //! might lead out of it. This errs on the side of running on: a thread that sleeps too little costs runs, one that sleeps too
 //! much would hide behaviour.
 
@@ -41,25 +41,10 @@ pub(super) struct Nap {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
-    Bytes {
-        place: Place,
-        value: u64,
-    },
-    Free {
-        lock: usize,
-        mode: Mode,
-    },
-    Taken {
-        lock: usize,
-        mode: Mode,
-    },
-    Empty {
-        sem: usize,
-    },
-    /// No condition: tells that a signal on it would have found the round.
-    Cond {
-        cond: u8,
-    },
+    Bytes { place: Place, value: u64 },
+    Free { lock: usize, mode: Mode },
+    Taken { lock: usize, mode: Mode },
+    Empty { sem: usize },
 }
 
 /// Whether a step left a trace in the shared state.
@@ -131,10 +116,6 @@ impl State {
         self.forget(by, |condition| matches!(condition, Condition::Free { lock: l, .. } if *l == lock));
     }
 
-    pub(super) fn notice_cond(&mut self, by: ThreadId, cond: u8) {
-        self.forget(by, |condition| matches!(condition, Condition::Cond { cond: c } if *c == cond));
-    }
-
     fn forget(&mut self, by: ThreadId, concerned: impl Fn(&Condition) -> bool) {
         for (index, thread) in self.threads.iter_mut().enumerate() {
             if index != by.0 as usize
@@ -154,7 +135,6 @@ impl State {
             Condition::Free { lock, mode } => self.can_acquire(thread, lock, mode),
             Condition::Taken { lock, mode } => !self.can_acquire(thread, lock, mode),
             Condition::Empty { sem } => self.sems[sem] == 0,
-            Condition::Cond { .. } => true,
         }
     }
 }

@@ -1,0 +1,69 @@
+//! The trace of the present path of [`sync`](super::sync): all events that matter to order and races, and no others.
+//!
+//! Left out, because no race needs them: plain accesses of the main thread before it has created another (they happen before
+//! everything), and an access that the thread has made before, at the same site to the same bytes, with no synchronisation in
+//! between (whatever is unordered with one of the two is unordered with the other). So a loop costs its distinct accesses only.
+
+use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
+use raddle_event::{AccessKind, AtomicOp, Event, EventKind, Loc, ThreadId, Trace};
+use raddle_machine::{Sink, StackSource};
+use std::collections::HashSet;
+
+#[derive(Default)]
+pub(super) struct Recorder {
+    trace: Trace,
+    /// Position of the first creation of a thread.
+    first_create: Option<usize>,
+    recent: HashSet<(ThreadId, SiteId, Loc, AccessKind)>,
+    /// The assumption that the answer rests on once an atomic weaker than seq_cst was met.
+    pub(super) weak_atomics: Option<&'static str>,
+}
+
+impl Recorder {
+    pub(super) fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.trace.events.len()
+    }
+
+    /// Forgets the events from this position on.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.trace.events.truncate(len);
+        self.recent.clear();
+        self.first_create = self.first_create.filter(|create| *create < len);
+    }
+}
+
+impl Sink for Recorder {
+    fn event(&mut self, event: Event, _stack: &dyn StackSource) {
+        match event.kind {
+            EventKind::Access { loc, kind } => {
+                if self.first_create.is_none() || !self.recent.insert((event.thread, event.site, loc, kind)) {
+                    return;
+                }
+            }
+            EventKind::Create { .. } => {
+                self.first_create.get_or_insert(self.trace.events.len());
+                self.recent.clear();
+            }
+            EventKind::Atomic { op, .. } => {
+                if is_weak(op) {
+                    self.weak_atomics = Some("A-SC");
+                }
+                self.recent.clear();
+            }
+            _ => self.recent.clear(),
+        }
+        self.trace.events.push(event);
+    }
+}
+
+fn is_weak(op: AtomicOp) -> bool {
+    match op {
+        AtomicOp::Load(order) => order != LoadOrder::SeqCst,
+        AtomicOp::Store(order) => order != StoreOrder::SeqCst,
+        AtomicOp::Rmw(order) => order != RmwOrder::SeqCst,
+    }
+}
