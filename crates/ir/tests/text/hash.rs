@@ -4,7 +4,7 @@ use raddle_ir::{parse, program_hash};
 
 const TEXT: &str = r#"raddle-ir 1
 model LP64
-file file0 "/home/me/a.c"
+file file0 "/somewhere/else/a.c"
 type t0 = scalar "int" 4
 type t1 = struct 16 name "list" (0 t0 name "value", 64 t2 name "next")
 type t2 = pointer t1
@@ -69,7 +69,7 @@ fn numbering_and_folder_do_not_count() {
 fn everything_else_counts() {
     for (from, to) in [
         ("model LP64", "model ILP32"),
-        ("/home/me/a.c", "/home/me/b.c"),
+        ("/somewhere/else/a.c", "/home/me/b.c"),
         ("\"int\" 4", "\"int\" 8"),
         ("name \"next\"", "name \"prev\""),
         (".\"value\"", ".\"next\""),
