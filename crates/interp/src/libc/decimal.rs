@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn expansions_are_exact() {
-        let tenth = Decimal::from_binary(0x1999_9999_9999_9a, -56);
+        let tenth = Decimal::from_binary(0x0019_9999_9999_999a, -56);
         assert_eq!(tenth.leading_digits(40), "1000000000000000055511151231257827021181");
         assert_eq!(tenth.magnitude(), -1);
         let large = Decimal::from_binary(1, 100);

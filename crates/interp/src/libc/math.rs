@@ -1,9 +1,8 @@
 //! `math.h` for `double` and `float`.
 //!
-//! Where Rust's standard library hands a function to the system's C library the result is glibc's to the last bit (`float` forms
-//! are computed as such); `asinh`, `acosh` and `atanh` are Rust's own and may differ in the last place. `errno` follows C11 7.12.1:
-//! a NaN from numbers is a domain error, an infinity from finite numbers a range error, and so is an underflow to zero of `exp` and
-//! `pow`.
+//! Results are glibc's to the last bit (`float` forms are computed as such), except that `cbrt` is rounded correctly and that
+//! `asinh`, `acosh` and `atanh`, which are Rust's own, may differ in the last places. `errno` follows C11 7.12.1: a NaN from numbers
+//! is a domain error, an infinity from finite numbers a range error, and so is an underflow to zero.
 
 use super::errors::{EDOM, ERANGE};
 use super::values::{double, float, int};
@@ -57,18 +56,20 @@ family! {
     one "round" "roundf" f64::round, f32::round;
     one "rint" "rintf" f64::round_ties_even, f32::round_ties_even;
     one "roundeven" "roundevenf" f64::round_ties_even, f32::round_ties_even;
-    one "logb" "logbf" logb, |x| logb(f64::from(x)) as f32;
-    two "atan2" "atan2f" f64::atan2, f32::atan2;
     two "hypot" "hypotf" f64::hypot, f32::hypot;
-    two "pow" "powf" f64::powf, f32::powf;
     two "fmod" "fmodf" |x, y| x % y, |x, y| x % y;
     two "remainder" "remainderf" remainder, |x, y| remainder(f64::from(x), f64::from(y)) as f32;
     two "fdim" "fdimf" |x, y| if x > y { x - y } else if x.is_nan() || y.is_nan() { x + y } else { 0.0 },
         |x, y| if x > y { x - y } else if x.is_nan() || y.is_nan() { x + y } else { 0.0 };
-    two "fmax" "fmaxf" f64::max, f32::max;
-    two "fmin" "fminf" f64::min, f32::min;
+    two "fmax" "fmaxf" |x, y| if x > y || y.is_nan() { x } else { y }, |x, y| if x > y || y.is_nan() { x } else { y };
+    two "fmin" "fminf" |x, y| if x < y || y.is_nan() { x } else { y }, |x, y| if x < y || y.is_nan() { x } else { y };
     two "copysign" "copysignf" f64::copysign, f32::copysign;
-    two "nextafter" "nextafterf" next_after, next_after_float;
+    other "pow" |h| two_underflowing(h, f64::powf, |_, _, result| result == 0.0);
+    other "powf" |h| two_float_underflowing(h, f32::powf, |_, _, result| result == 0.0);
+    other "atan2" |h| two_underflowing(h, f64::atan2, |_, _, result| result == 0.0);
+    other "atan2f" |h| two_float_underflowing(h, f32::atan2, |_, _, result| result == 0.0);
+    other "nextafter" |h| two_underflowing(h, next_after, |x, y, result| x != y && result.abs() < f64::MIN_POSITIVE);
+    other "nextafterf" |h| two_float_underflowing(h, next_after_float, |x, y, result| x != y && result.abs() < f32::MIN_POSITIVE);
     other "lround" |h| { let x = h.double(0).round(); Ok(h.word(x as i64)) };
     other "lroundf" |h| { let x = h.float(0).round(); Ok(h.word(x as i64)) };
     other "lrint" |h| { let x = h.double(0).round_ties_even(); Ok(h.word(x as i64)) };
@@ -80,6 +81,8 @@ family! {
     other "fma" |h| Ok(double(h.double(0).mul_add(h.double(1), h.double(2))));
     other "fmaf" |h| Ok(float(h.float(0).mul_add(h.float(1), h.float(2))));
     other "exp10" |h| one(h, |x| 10f64.powf(x));
+    other "logb" |h| Ok(double(logb(h.double(0))));
+    other "logbf" |h| Ok(float(logb(f64::from(h.float(0))) as f32));
     other "frexp" frexp;
     other "frexpf" frexpf;
     other "ldexp" |h| { let power = i64::from(h.int(1)); scale(h, power) };
@@ -133,6 +136,31 @@ fn two(host: &mut dyn Host, function: fn(f64, f64) -> f64) -> Outcome<u128> {
     let result = function(x, y);
     report(host, &[x, y], result, false);
     Ok(double(result))
+}
+
+/// As `two`; a result that is too small from finite numbers other than zero is a range error.
+fn two_underflowing(
+    host: &mut dyn Host,
+    function: fn(f64, f64) -> f64,
+    too_small: fn(f64, f64, f64) -> bool,
+) -> Outcome<u128> {
+    let (x, y) = (host.double(0), host.double(1));
+    let result = function(x, y);
+    let underflow = too_small(x, y, result) && x != 0.0 && x.is_finite() && y.is_finite();
+    report(host, &[x, y], result, underflow);
+    Ok(double(result))
+}
+
+fn two_float_underflowing(
+    host: &mut dyn Host,
+    function: fn(f32, f32) -> f32,
+    too_small: fn(f32, f32, f32) -> bool,
+) -> Outcome<u128> {
+    let (x, y) = (host.float(0), host.float(1));
+    let result = function(x, y);
+    let underflow = too_small(x, y, result) && x != 0.0 && x.is_finite() && y.is_finite();
+    report(host, &[f64::from(x), f64::from(y)], f64::from(result), underflow);
+    Ok(float(result))
 }
 
 fn two_float(host: &mut dyn Host, function: fn(f32, f32) -> f32) -> Outcome<u128> {

@@ -86,12 +86,11 @@ fn nan(host: &mut dyn Host, text: &mut Text, at: usize) -> Outcome<Option<usize>
 }
 
 fn number(host: &mut dyn Host, text: &mut Text, start: usize) -> Outcome<Option<(Kind, usize)>> {
-    let prefixed = text.get(host, start)? == b'0' && text.get(host, start + 1)?.to_ascii_lowercase() == b'x';
-    if prefixed {
-        if let Some((digits, end)) = mantissa(host, text, start + 2, |byte| byte.is_ascii_hexdigit())? {
-            let (exponent, end) = exponent(host, text, end, b'p')?;
-            return Ok(Some((Kind::Hexadecimal(format!("0x{digits}p{exponent}")), end)));
-        }
+    let prefixed = text.get(host, start)? == b'0' && matches!(text.get(host, start + 1)?, b'x' | b'X');
+    if prefixed && let Some((digits, end)) = mantissa(host, text, start + 2, |byte| byte.is_ascii_hexdigit())?
+    {
+        let (exponent, end) = exponent(host, text, end, b'p')?;
+        return Ok(Some((Kind::Hexadecimal(format!("0x{digits}p{exponent}")), end)));
     }
     let Some((digits, end)) = mantissa(host, text, start, |byte| byte.is_ascii_digit())? else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The `scanf` engine: input taken apart by a format of the program, as C11 7.21.6.2. Numbers are collected as long as they can
-//! still become one and then converted whole, so `1e` followed by a space is a failure, as in glibc. Allocating conversions (`%ms`),
+//! The `scanf` engine: input taken apart by a format of the program, as C11 7.21.6.2. Characters are
+//! collected as long as they can still become a number, as in glibc: of `1e x` the first two are used. Allocating conversions (`%ms`),
 //! positional arguments and wide characters are not modelled.
 
 use super::convert::{Binary, Signed, scan_integer};
@@ -220,14 +220,7 @@ impl Scanner {
     ) -> Outcome<bool> {
         let last = |bytes: &[u8]| bytes[bytes.len() - 1];
         let bytes = match directive.conversion {
-            b'c' => {
-                let width = directive.width.unwrap_or(1);
-                let bytes = self.collect(host, width, &|_| true)?;
-                if bytes.len() < width {
-                    return Ok(false);
-                }
-                bytes
-            }
+            b'c' => self.collect(host, directive.width.unwrap_or(1), &|_| true)?,
             b's' => {
                 self.collect(host, directive.width.unwrap_or(usize::MAX), &|bytes| !is_space(last(bytes)))?
             }
@@ -257,9 +250,9 @@ impl Scanner {
         };
         let width = directive.width.unwrap_or(usize::MAX);
         let bytes = self.collect(host, width, &|bytes| starts_integer(bytes, base))?;
-        let len = bytes.len();
+        // `0x` without a digit behind it counts as 0, and both characters are used.
         let number = scan_integer(host, &mut Text::of(bytes), base, Binary::No)?;
-        if number.end.is_none_or(|end| end != len) {
+        if number.end.is_none() {
             return Ok(false);
         }
         if directive.store {
@@ -282,8 +275,10 @@ impl Scanner {
     fn real(&mut self, host: &mut dyn Host, directive: &Directive, args: &mut VarArgs) -> Outcome<bool> {
         let bytes = self.collect(host, directive.width.unwrap_or(usize::MAX), &starts_real)?;
         let len = bytes.len();
-        let Some((literal, _)) = real::scan(host, &mut Text::of(bytes))?.filter(|(_, used)| *used == len)
-        else {
+        // A word must be whole; of a number, an exponent that was begun and has no digits is dropped.
+        let whole = without_sign(&bytes).first().is_some_and(u8::is_ascii_alphabetic);
+        let scanned = real::scan(host, &mut Text::of(bytes))?;
+        let Some((literal, _)) = scanned.filter(|(_, used)| !whole || *used == len) else {
             return Ok(false);
         };
         if directive.store {

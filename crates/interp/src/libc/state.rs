@@ -5,7 +5,7 @@ use super::random::Additive;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LibState {
     /// State of `rand` and `random`.
     pub(super) random: Arc<Additive>,
@@ -45,12 +45,6 @@ pub(super) enum Target {
     File(Vec<u8>),
     /// `/dev/null`.
     Null,
-}
-
-impl Default for LibState {
-    fn default() -> Self {
-        Self { random: Arc::default(), random48: 0, environment: Arc::default(), files: Arc::default() }
-    }
 }
 
 impl OpenFile {

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Lowest address; memory below does not exist.
 const BASE: u64 = 0x1000;
 
+/// What the program's function does when it is called back.
+type Callback = fn(&mut Mock, &[(u128, Ty)]) -> u128;
+
 pub(super) struct Mock {
     pub(super) model: DataModel,
     pub(super) args: Vec<(u128, Ty)>,
@@ -25,7 +28,7 @@ pub(super) struct Mock {
     pub(super) exited: Option<i32>,
     pub(super) assumed: Vec<&'static str>,
     pub(super) exposed: Vec<u64>,
-    pub(super) callback: Option<fn(&mut Mock, &[(u128, Ty)]) -> u128>,
+    pub(super) callback: Option<Callback>,
     pub(super) clock: u64,
     errno: u64,
 }

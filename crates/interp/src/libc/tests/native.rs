@@ -2,16 +2,21 @@
 
 use std::process::Command;
 
-/// Compiles and runs a program of these includes and body; its standard output.
+/// Compiles and runs a program with these includes and this body of `main`; its standard output.
 pub(super) fn run_c(includes: &[&str], body: &str) -> Vec<u8> {
+    run_c_with(includes, "", body)
+}
+
+/// The same with functions of its own.
+pub(super) fn run_c_with(includes: &[&str], support: &str, body: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let source = folder.path().join("ask.c");
     let program = folder.path().join("ask");
     let includes: String = includes.iter().map(|name| format!("#include <{name}>\n")).collect();
-    std::fs::write(&source, format!("{includes}int main(void) {{\n{body}\nreturn 0;\n}}\n"))
+    std::fs::write(&source, format!("{includes}{support}\nint main(void) {{\n{body}\nreturn 0;\n}}\n"))
         .expect("written");
     let compiled = Command::new("cc")
-        .args(["-w", "-O0", "-fno-builtin", "-o"])
+        .args(["-w", "-O0", "-D_GNU_SOURCE", "-fno-builtin", "-o"])
         .arg(&program)
         .arg(&source)
         .arg("-lm")
