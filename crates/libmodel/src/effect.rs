@@ -437,3 +437,57 @@ pub enum Handlers {
 /// Library functions that the interpreter runs itself, by name: the family decides the file that implements it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LibcFn(pub &'static str);
+
+impl LibcFn {
+    /// Whether a pointer argument, or one derived from it, may be in the program's or the library's memory after the call, or be
+    /// handed to a function of the program. A pointer that is only returned does not count.
+    pub fn may_keep_pointers(self) -> bool {
+        KEEP_POINTERS.contains(&self.0)
+    }
+}
+
+/// Names as in [`LibcFn`], sorted.
+const KEEP_POINTERS: &[&str] = &[
+    "__isoc23_strtol",
+    "__isoc23_strtoll",
+    "__isoc23_strtoul",
+    "__isoc23_strtoull",
+    "atexit",
+    "bsearch",
+    "getopt",
+    "getopt_long",
+    "putenv",
+    "qsort",
+    "qsort_r",
+    "strsep",
+    "strtod",
+    "strtof",
+    "strtok",
+    "strtok_r",
+    "strtol",
+    "strtold",
+    "strtoll",
+    "strtoul",
+    "strtoull",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, KEEP_POINTERS};
+    use crate::lookup;
+
+    #[test]
+    fn functions_that_keep_pointers_exist() {
+        assert!(KEEP_POINTERS.is_sorted());
+        for name in KEEP_POINTERS {
+            match lookup(name).map(|row| row.effect) {
+                Some(Effect::Libc(function)) => assert!(function.may_keep_pointers(), "{name}"),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        match lookup("strlen").map(|row| row.effect) {
+            Some(Effect::Libc(function)) => assert!(!function.may_keep_pointers()),
+            other => panic!("strlen: {other:?}"),
+        }
+    }
+}

@@ -8,6 +8,7 @@
 mod effect;
 mod resolve;
 mod table;
+mod variable;
 
 pub use effect::{
     ATTR_FLAGS_OFFSET, Arg, AtomicCall, CancelSetting, CondOp, Effect, Fail, FetchOp, Handlers, How,
@@ -16,3 +17,4 @@ pub use effect::{
 };
 pub use resolve::{Meaning, Models};
 pub use table::{Row, lookup, rows};
+pub use variable::{Variable, variable};

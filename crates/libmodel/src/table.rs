@@ -19,6 +19,7 @@ mod stdlib;
 mod string;
 mod time;
 mod unistd;
+mod unmodelled;
 mod verifier;
 
 use crate::Effect;
@@ -34,7 +35,7 @@ pub fn lookup(name: &str) -> Option<&'static Row> {
 
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    FAMILIES.iter().flat_map(|family| family.iter())
+    FAMILIES.iter().flat_map(|family| family.iter()).chain(unmodelled::rows())
 }
 
 /// One function of a library.

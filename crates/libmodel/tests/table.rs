@@ -1,8 +1,8 @@
 //! The table as a whole: names are unique, argument positions exist, assumptions are known.
 
 use raddle_libmodel::{
-    Arg, AtomicCall, CondOp, Effect, KernelAtomic, ProcessOp, SemOp, ThreadOp, TlsOp, VerifierOp, lookup,
-    rows,
+    Arg, AtomicCall, CondOp, Effect, KernelAtomic, ProcessOp, SemOp, ThreadOp, TlsOp, Variable, VerifierOp,
+    lookup, rows, variable,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +17,21 @@ fn names_are_unique_and_found() {
     for absent in ["", "main", "pthread_mutex_lock ", "PTHREAD_MUTEX_LOCK", "my_lock"] {
         assert_eq!(lookup(absent), None, "{absent}");
     }
+}
+
+/// A function of the C library is never an unknown one.
+#[test]
+fn what_the_headers_declare_is_known() {
+    for name in ["wcscpy", "getpwnam", "tsearch", "ldiv", "regcomp", "cexp", "posix_fallocate"] {
+        assert!(matches!(lookup(name).map(|row| row.effect), Some(Effect::Unsupported { .. })), "{name}");
+    }
+}
+
+#[test]
+fn variables_of_the_library() {
+    assert_eq!(variable("stdout"), Some(Variable::Stream(1)));
+    assert_eq!(variable("optind"), Some(Variable::Int(1)));
+    assert_eq!(variable("counter"), None);
 }
 
 #[test]

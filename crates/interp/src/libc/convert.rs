@@ -6,6 +6,8 @@ use super::real;
 use super::text::Text;
 use super::values::{double, float, int};
 use super::{Family, Host, Outcome};
+use raddle_event::ProblemKind;
+use raddle_ir::DataModel;
 
 pub(super) const FUNCTIONS: Family = &[
     ("atoi", |h| ato(h, Width::Word).map(|value| int(value as i32))),
@@ -38,6 +40,7 @@ pub(super) const FUNCTIONS: Family = &[
             (r.value, r.out_of_range)
         })
     }),
+    ("div", div),
     ("abs", |h| Ok(int(h.int(0).wrapping_abs()))),
     ("labs", |h| Ok(h.word(h.long(0).wrapping_abs()))),
     ("llabs", |h| Ok(u128::from(h.long_long(0).wrapping_abs() as u64))),
@@ -185,4 +188,17 @@ fn real(host: &mut dyn Host, round: fn(&real::Literal) -> (u128, bool)) -> Outco
         host.set_errno(ERANGE);
     }
     Ok(value)
+}
+
+/// Quotient and remainder in one register on LP64; elsewhere the result is a structure in memory.
+fn div(host: &mut dyn Host) -> Outcome<u128> {
+    let (dividend, divisor) = (host.int(0), host.int(1));
+    if divisor == 0 {
+        return Err(host.fail(ProblemKind::DivisionByZero, "div".into()));
+    }
+    if host.data_model() == DataModel::Ilp32 {
+        return Err(host.unsupported("div in a 32-bit program".into()));
+    }
+    let (quotient, rest) = (dividend.wrapping_div(divisor), dividend.wrapping_rem(divisor));
+    Ok(int(quotient) | int(rest) << 32)
 }

@@ -64,6 +64,9 @@ pub trait Host {
     /// What the library remembers apart from memory: `rand`, open files, `setenv`. Shared by all threads; part of the machine's
     /// state, so saved, restored and hashed with it. Starts as `LibState::default()`; using it is no access of the program.
     fn state(&mut self) -> &mut LibState;
+    /// The address of the program's declaration of a variable of the library (`optind`), if it has one; what such variables hold at
+    /// the start is in `libmodel::variable`.
+    fn variable(&mut self, name: &str) -> Option<u64>;
     /// The environment that the process started with.
     fn environment(&self, name: &str) -> Option<String>;
 

@@ -22,6 +22,8 @@ mod math_long;
 mod memory;
 mod network;
 mod number;
+mod options;
+mod paths;
 mod printf;
 mod process;
 mod random;
@@ -97,6 +99,8 @@ const FAMILIES: &[Family] = &[
     math_long::FUNCTIONS,
     memory::FUNCTIONS,
     network::FUNCTIONS,
+    options::FUNCTIONS,
+    paths::FUNCTIONS,
     printf::FUNCTIONS,
     process::FUNCTIONS,
     random::FUNCTIONS,

@@ -19,6 +19,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("erand48", erand48),
     ("arc4random", |h| Ok(u128::from(random_word(h)))),
     ("arc4random_uniform", arc4random_uniform),
+    ("arc4random_buf", getrandom),
     ("getrandom", getrandom),
 ];
 

@@ -7,17 +7,29 @@ use super::values::NULL;
 use super::{Family, Host, Outcome, Zeroed};
 use raddle_ir::Ty;
 
-pub(super) const FUNCTIONS: Family = &[("qsort", qsort), ("bsearch", bsearch)];
+pub(super) const FUNCTIONS: Family = &[
+    ("qsort", |h| qsort(h, Context::None)),
+    ("qsort_r", |h| qsort(h, Context::Argument4)),
+    ("bsearch", bsearch),
+];
 
-fn qsort(host: &mut dyn Host) -> Outcome<u128> {
+/// What the comparison gets besides the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Context {
+    None,
+    Argument4,
+}
+
+fn qsort(host: &mut dyn Host, context: Context) -> Outcome<u128> {
     let (base, count, size, compare) = (host.pointer(0), host.size(1), host.size(2), host.pointer(3));
+    let context = (context == Context::Argument4).then(|| host.pointer(4));
     if count < 2 || size == 0 {
         return Ok(0);
     }
     let Some(bytes) = count.checked_mul(size).filter(|bytes| *bytes <= 1 << 32) else {
         return Err(host.unsupported(format!("qsort of {count} elements of {size} bytes")));
     };
-    let array = Array { base, size, compare };
+    let array = Array { base, size, compare, context };
     let order = array.sorted(host, (0..count).collect())?;
     if order.iter().zip(0..).all(|(element, place)| *element == place) {
         return Ok(0);
@@ -39,7 +51,7 @@ fn bsearch(host: &mut dyn Host) -> Outcome<u128> {
     while low < high {
         let middle = low + (high - low) / 2;
         let element = host.offset(base, middle.wrapping_mul(size));
-        let order = call_compare(host, compare, key, element)?;
+        let order = call_compare(host, compare, key, element, None)?;
         if order == 0 {
             return Ok(u128::from(element));
         }
@@ -56,6 +68,7 @@ struct Array {
     base: u64,
     size: u64,
     compare: u64,
+    context: Option<u64>,
 }
 
 impl Array {
@@ -70,7 +83,7 @@ impl Array {
         let (mut l, mut r) = (0, 0);
         while l < left.len() && r < right.len() {
             let (a, b) = (self.address(host, left[l]), self.address(host, right[r]));
-            if call_compare(host, self.compare, a, b)? <= 0 {
+            if call_compare(host, self.compare, a, b, self.context)? <= 0 {
                 merged.push(left[l]);
                 l += 1;
             } else {
@@ -88,7 +101,9 @@ impl Array {
     }
 }
 
-fn call_compare(host: &mut dyn Host, function: u64, a: u64, b: u64) -> Outcome<i32> {
-    let args = [(u128::from(a), Ty::Ptr), (u128::from(b), Ty::Ptr)];
+fn call_compare(host: &mut dyn Host, function: u64, a: u64, b: u64, context: Option<u64>) -> Outcome<i32> {
+    let args =
+        [Some(a), Some(b), context].into_iter().flatten().map(|pointer| (u128::from(pointer), Ty::Ptr));
+    let args: Vec<(u128, Ty)> = args.collect();
     host.call_back(function, &args).map(|bits| bits as i32)
 }

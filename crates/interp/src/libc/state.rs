@@ -13,8 +13,22 @@ pub struct LibState {
     pub(super) random48: u64,
     /// Changes to the environment: `None` for a name that was removed.
     pub(super) environment: Arc<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
+    /// Where `getopt` is.
+    pub(super) options: OptionPlace,
     /// Streams and descriptors, and the contents of files that the program wrote.
     pub(super) files: Arc<Files>,
+}
+
+/// What `getopt` remembers besides its public variables: all of it positions in `argv`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct OptionPlace {
+    pub(super) started: bool,
+    /// Element and offset of the next option letter of a bundle (`-abc`).
+    pub(super) letter: Option<(i32, u64)>,
+    /// Elements passed over that are no options: from here,
+    pub(super) first_other: i32,
+    /// up to here.
+    pub(super) last_other: i32,
 }
 
 /// The in-memory file system (A-IO) and all that is open.

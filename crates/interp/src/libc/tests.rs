@@ -7,4 +7,5 @@ mod input_output;
 mod mock;
 mod native;
 mod numbers;
+mod options;
 mod strings;

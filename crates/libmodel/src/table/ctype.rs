@@ -1,7 +1,7 @@
 //! `ctype.h` in the C locale: functions, and the tables that glibc's macros look things up in.
 
 use super::Row;
-use super::row::{libc, unsupported};
+use super::row::{alias, libc, unsupported};
 
 pub(super) static ROWS: &[Row] = &[
     libc("isalnum"),
@@ -20,6 +20,8 @@ pub(super) static ROWS: &[Row] = &[
     libc("toascii"),
     libc("tolower"),
     libc("toupper"),
+    alias("_tolower", "tolower"),
+    alias("_toupper", "toupper"),
     libc("__ctype_b_loc"),
     libc("__ctype_tolower_loc"),
     libc("__ctype_toupper_loc"),

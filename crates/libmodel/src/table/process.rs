@@ -15,6 +15,10 @@ pub(super) static ROWS: &[Row] = &[
     nothing("bindtextdomain", 0),
     nothing("textdomain", 0),
     libc("gettext"),
+    // Options of the command line.
+    libc("getopt"),
+    libc("getopt_long"),
+    unsupported("getopt_long_only", "getopt_long_only"),
     // Signals never come.
     assuming("signal", Effect::Nothing { result: 0 }, SIGNAL),
     assuming("bsd_signal", Effect::Nothing { result: 0 }, SIGNAL),
@@ -50,6 +54,7 @@ pub(super) static ROWS: &[Row] = &[
     libc("__chk_fail"),
     libc("__fortify_fail"),
     nothing("openlog", 0),
+    nothing("setlogmask", 0),
     nothing("closelog", 0),
     libc("syslog"),
     // Jumps.

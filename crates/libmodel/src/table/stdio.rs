@@ -15,6 +15,7 @@ pub(super) static ROWS: &[Row] = &[
     libc("sprintf"),
     libc("snprintf"),
     libc("asprintf"),
+    alias("__asprintf", "asprintf"),
     libc("vprintf"),
     libc("vfprintf"),
     libc("vdprintf"),

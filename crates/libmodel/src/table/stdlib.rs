@@ -1,7 +1,7 @@
 //! `stdlib.h`: memory, conversion, sorting, random numbers, environment, and the process's end.
 
 use super::Row;
-use super::row::{alias, alias_assuming, libc, libc_assuming, unsupported};
+use super::row::{alias, alias_assuming, libc, libc_assuming, nothing, unsupported};
 
 const MEMORY: &[&str] = &["A-MALLOC"];
 const INPUT: &[&str] = &["A-INPUT"];
@@ -18,6 +18,9 @@ pub(super) static ROWS: &[Row] = &[
     libc_assuming("valloc", MEMORY),
     alias_assuming("pvalloc", "valloc", MEMORY),
     libc("malloc_usable_size"),
+    nothing("mallopt", 1),
+    nothing("malloc_trim", 0),
+    nothing("malloc_stats", 0),
     libc("free"),
     alias("cfree", "free"),
     alias_assuming("__libc_malloc", "malloc", MEMORY),
@@ -54,8 +57,10 @@ pub(super) static ROWS: &[Row] = &[
     libc("labs"),
     libc("llabs"),
     alias("imaxabs", "llabs"),
+    libc("div"),
     // Searching and sorting.
     libc("qsort"),
+    libc("qsort_r"),
     libc("bsearch"),
     // Random numbers: one fixed sequence.
     libc_assuming("rand", INPUT),
@@ -70,6 +75,7 @@ pub(super) static ROWS: &[Row] = &[
     libc_assuming("erand48", INPUT),
     libc_assuming("arc4random", INPUT),
     libc_assuming("arc4random_uniform", INPUT),
+    libc_assuming("arc4random_buf", INPUT),
     libc_assuming("getrandom", INPUT),
     // Environment and the end.
     libc_assuming("getenv", INPUT),

@@ -23,6 +23,7 @@ pub(super) static ROWS: &[Row] = &[
     libc("bzero"),
     libc("bcopy"),
     alias("bcmp", "memcmp"),
+    alias("__memcmpeq", "memcmp"),
     alias("explicit_bzero", "bzero"),
     alias("__memcpy_chk", "memcpy"),
     alias("__memmove_chk", "memmove"),
@@ -70,6 +71,7 @@ pub(super) static ROWS: &[Row] = &[
     alias("__stpcpy_chk", "stpcpy"),
     alias("__strncpy_chk", "strncpy"),
     alias("__stpncpy_chk", "stpncpy"),
+    alias("__stpncpy", "stpncpy"),
     alias("__strcat_chk", "strcat"),
     alias("__strncat_chk", "strncat"),
     alias("__strlcpy_chk", "strlcpy"),
@@ -90,7 +92,10 @@ pub(super) static ROWS: &[Row] = &[
     libc("strerror_r"),
     libc("__xpg_strerror_r"),
     libc("strsignal"),
-    // Bits.
+    // Paths and bits.
+    libc("basename"),
+    libc("__xpg_basename"),
+    libc("dirname"),
     libc("ffs"),
     libc("ffsl"),
     libc("ffsll"),

@@ -33,6 +33,7 @@ pub(super) static ROWS: &[Row] = &[
     alias("localtime", "gmtime"),
     alias("localtime_r", "gmtime_r"),
     alias("timegm", "mktime"),
+    alias("timelocal", "mktime"),
     nothing("tzset", 0),
     // Sleeping.
     sleep("sleep", A0, SleepUnit::Seconds, Returns::Errno),

@@ -21,6 +21,7 @@ pub(super) struct Mock {
     pub(super) blocks: BTreeMap<u64, u64>,
     pub(super) library: BTreeMap<String, u64>,
     pub(super) environment: BTreeMap<String, String>,
+    pub(super) variables: BTreeMap<String, u64>,
     pub(super) reads: Vec<(u64, u64)>,
     pub(super) writes: Vec<(u64, u64)>,
     pub(super) problem: Option<(ProblemKind, String)>,
@@ -45,6 +46,7 @@ impl Mock {
             blocks: BTreeMap::new(),
             library: BTreeMap::new(),
             environment: BTreeMap::new(),
+            variables: BTreeMap::new(),
             reads: Vec::new(),
             writes: Vec::new(),
             problem: None,
@@ -272,6 +274,10 @@ impl Host for Mock {
 
     fn state(&mut self) -> &mut LibState {
         &mut self.state
+    }
+
+    fn variable(&mut self, name: &str) -> Option<u64> {
+        self.variables.get(name).copied()
     }
 
     fn environment(&self, name: &str) -> Option<String> {
