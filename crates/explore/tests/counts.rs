@@ -110,7 +110,30 @@ fn a_semaphore_makes_main_wait() {
 }
 
 #[test]
-fn a_timeout_may_always_fire() {
+fn a_condition_wait_ends_by_signal_or_for_no_reason() {
+    let objects = Script { locks: vec![LockKind::Mutex], conds: 1, ..Script::default() };
+    let flag = Place { size: 1, ..PLACE };
+    let [lock, unlock] = <[Stmt; 2]>::try_from(sections(0, 1)).expect("a pair");
+    let wait = Stmt::Act(Act::Wait { cond: 0, lock: 0, how: How::Block });
+    let main = vec![
+        lock.clone(),
+        Stmt::Act(Act::Read { to: 0, place: flag }),
+        Stmt::If { cond: Cond::Is(0, 0), then: vec![wait], otherwise: Vec::new() },
+        unlock.clone(),
+    ];
+    let other = vec![
+        lock,
+        Stmt::Act(Act::Write { place: flag, value: Value::Const(1) }),
+        Stmt::Act(Act::Signal { cond: 0 }),
+        unlock,
+    ];
+    // Main comes second and does not wait: the other's end before, in or behind its section. Main comes first and wakes up before the
+    // other has the lock: one. It is signalled: the end before, in or behind the rest of its section.
+    assert_eq!(two_threads(objects, main, other).executions, 3 + 1 + 3);
+}
+
+#[test]
+fn a_timed_lock_times_out_only_while_the_lock_is_taken() {
     let objects = Script { locks: vec![LockKind::Mutex], ..Script::default() };
     let timed = Stmt::Act(Act::Lock { lock: 0, mode: Mode::Exclusive, how: How::Timed, result: 1 });
     let unlock = Stmt::If {
@@ -118,9 +141,9 @@ fn a_timeout_may_always_fire() {
         then: vec![Stmt::Act(Act::Unlock { lock: 0 })],
         otherwise: Vec::new(),
     };
-    // Timeouts: at one of four places among lock, unlock, end. Taken: before the section (then the unlock goes before it, since the
-    // lock waits for it), behind it (its own unlock before or behind the end), or behind the end.
-    assert_eq!(two_threads(objects, vec![timed, unlock], sections(0, 1)).executions, 4 + 1 + 2 + 1);
+    // A timeout inside of the other's section. Taken before the section, behind it (its unlock before or behind the end), or behind
+    // the end.
+    assert_eq!(two_threads(objects, vec![timed, unlock], sections(0, 1)).executions, 1 + 1 + 2 + 1);
 }
 
 #[test]

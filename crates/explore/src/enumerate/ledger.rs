@@ -1,22 +1,21 @@
-//! What the runs of [`sync`](super::sync) have shown so far: races and problems, each once, and which sites to watch in the next pass.
+//! What the runs of [`sync`](super::sync) have shown so far: races and problems, each once, and with them the sites that
+//! are visible in the next pass.
 
-use super::exploration::{FoundProblem, FoundRace, RaceAccess, RaceKey, common};
+use super::exploration::{Atomicity, FoundProblem, FoundRace, RaceAccess, RaceKey, common};
 use super::sync_runs::Taken;
 use raddle_base::SiteId;
-use raddle_event::{EventKind, Loc, ObjectId, Problem, ProblemKind, Schedule, Trace};
+use raddle_event::{Problem, ProblemKind, Schedule, Trace};
 use raddle_machine::{Machine, Visibility};
 use raddle_order::{Listing, RacePair};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 #[derive(Default)]
 pub(super) struct Ledger {
     found: Found,
     known_races: BTreeSet<RaceKey>,
     known_problems: BTreeSet<Vec<ProblemKey>>,
-    /// Sites of accesses in races.
+    /// Sites of plain accesses in races.
     racy: BTreeSet<SiteId>,
-    /// Sites of plain accesses that touch bytes which a racy site touches in the same run.
-    watched: BTreeSet<SiteId>,
     visibility: Visibility,
     learned: Learned,
 }
@@ -41,13 +40,13 @@ impl Ledger {
     /// The visibility of the next pass.
     pub(super) fn start_pass(&mut self) -> Visibility {
         self.learned = Learned::Nothing;
-        if !self.watched.is_empty() {
-            self.visibility = Visibility::Sites(self.watched.iter().copied().collect());
+        if !self.racy.is_empty() {
+            self.visibility = Visibility::Sites(self.racy.iter().copied().collect());
         }
         self.visibility.clone()
     }
 
-    /// Whether this pass has shown races or sites to watch that were not known when it started.
+    /// Whether this pass has shown races that were not known when it started.
     pub(super) fn learned(&self) -> bool {
         self.learned == Learned::Something
     }
@@ -61,7 +60,6 @@ impl Ledger {
         for RacePair { first, second } in raddle_order::pairs::list(trace, Listing::OncePerSite) {
             self.race(trace, first, second, path);
         }
-        self.watch(trace);
         self.problems(machine, path);
         self.found.assumptions.extend(machine.assumptions());
     }
@@ -82,7 +80,8 @@ impl Ledger {
             return;
         }
         self.learned = Learned::Something;
-        self.racy.extend([a.site, b.site]);
+        let plain = [a, b].into_iter().filter(|access| access.atomicity == Atomicity::Plain);
+        self.racy.extend(plain.map(|access| access.site));
         let steps = path.partition_point(|taken| taken.events <= second);
         self.found.races.push(FoundRace {
             key,
@@ -92,29 +91,6 @@ impl Ledger {
             schedule: Schedule { choices: path[..steps].iter().map(|taken| taken.choice).collect() },
             visibility: self.visibility.clone(),
         });
-    }
-
-    fn watch(&mut self, trace: &Trace) {
-        if self.racy.is_empty() {
-            return;
-        }
-        let mut racy_bytes: BTreeMap<ObjectId, BTreeSet<Loc>> = BTreeMap::new();
-        for event in &trace.events {
-            if self.racy.contains(&event.site)
-                && let Some((_, loc)) = RaceAccess::of(event)
-            {
-                racy_bytes.entry(loc.object).or_default().insert(loc);
-            }
-        }
-        for event in &trace.events {
-            if let EventKind::Access { loc, .. } = event.kind
-                && let Some(racy) = racy_bytes.get(&loc.object)
-                && racy.iter().any(|other| other.overlaps(loc))
-                && self.watched.insert(event.site)
-            {
-                self.learned = Learned::Something;
-            }
-        }
     }
 
     fn problems<M: Machine>(&mut self, machine: &M, path: &[Taken]) {

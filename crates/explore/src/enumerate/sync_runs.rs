@@ -4,10 +4,11 @@
 //! all others in every run that takes the same visible operations in the same order, so their values are the same too.
 //!
 //! That a race exists says nothing of the others: after it, values depend on the order of plain accesses. To list all races
-//! ([`Goal::AllRaces`]) every site that touches what a racy site touches becomes visible and the search starts again, until a pass
-//! finds neither a new race nor a new such site. Then every access that races is a scheduling point in every run, and the argument
-//! above holds for the rest. Objects have no names across runs, so what is racy is named by site: in each run, the bytes touched by
-//! a racy site. This watches too much rather than too little.
+//! ([`Goal::AllRaces`]) the racy sites become visible and the search starts again, until a pass finds no new race. Then none is
+//! missing. Take any run up to the first access that races with an earlier one at sites not both known, and follow its visible
+//! operations in the search. The accesses that are not visible race with nothing before that point, so they see the same values,
+//! unless an invisible access that the search runs too early changes one; that access and the one that sees it are unordered,
+//! both are in the trace of that run, so the pass would have found a new race.
 //!
 //! Operations that commute with all others ([`OpKind::is_local`](raddle_machine::OpKind::is_local)) are run at once. When such a step
 //! ends the run, though (a crash in the segment behind it), it cuts off the others, so then it is branched over like any other.

@@ -16,7 +16,7 @@ pub struct Profile {
     pub vars: u8,
     /// Atomics weaker than seq_cst, and fences.
     pub weak_atomics: bool,
-    /// Try-locks and try-waits: a failed one tells something without ordering anything.
+    /// Try-locks, try-waits and timed ones: a failed one tells something without ordering anything.
     pub tries: bool,
     /// Loops that wait for a value or a signal.
     pub waiting_loops: bool,
@@ -239,7 +239,7 @@ impl Generator<'_> {
         let mode = if shared { Mode::Shared } else { Mode::Exclusive };
         let how = match self.random.below(10) {
             0 | 1 if self.profile.tries => How::Try,
-            2 if kind != LockKind::Spin => How::Timed,
+            2 if self.profile.tries && kind != LockKind::Spin => How::Timed,
             _ => How::Block,
         };
         let result = self.register();
@@ -377,7 +377,7 @@ impl Generator<'_> {
         let result = self.register();
         let how = match self.random.below(10) {
             0 | 1 if self.profile.tries => How::Try,
-            2 => How::Timed,
+            2 if self.profile.tries => How::Timed,
             3 | 4 => How::Block,
             _ => {
                 block.push(Stmt::Act(Act::Post { sem }));

@@ -154,9 +154,8 @@ impl ScriptMachine {
                         let free = state.can_acquire(thread, lock, mode);
                         match how {
                             How::Block => when(free || state.refuses(thread, lock)),
-                            How::Try => vec![0],
-                            How::Timed if free => vec![0, 1],
-                            How::Timed => vec![1],
+                            How::Timed if !free => vec![1],
+                            How::Try | How::Timed => vec![0],
                         }
                     }
                     Act::AtomicBegin => when(state.can_acquire(thread, state.section(), Mode::Exclusive)),
@@ -169,9 +168,8 @@ impl ScriptMachine {
                         let full = state.sems[usize::from(sem)] > 0;
                         match how {
                             How::Block => when(full),
-                            How::Try => vec![0],
-                            How::Timed if full => vec![0, 1],
-                            How::Timed => vec![1],
+                            How::Timed if !full => vec![1],
+                            How::Try | How::Timed => vec![0],
                         }
                     }
                     Act::Once { once } => when(state.onces[usize::from(once)] != Once::Running),
@@ -192,13 +190,12 @@ impl ScriptMachine {
         variants
     }
 
-    /// Why a thread without enabled variants cannot move. A waiter whose spurious wake-ups lead back to waiting is blocked.
+    /// Why a thread without enabled variants cannot move. A waiter whose spurious wake-ups lead back to waiting is blocked; one whose
+    /// timeouts do so goes round in circles.
     pub(super) fn stuck(&self, thread: ThreadId) -> Stuck {
-        if self.state.thread(thread).local.at == At::WaitEnd || self.open_variants(thread).is_empty() {
-            Stuck::Blocked
-        } else {
-            Stuck::Asleep
-        }
+        let waits = self.state.thread(thread).local.at == At::WaitEnd
+            && !matches!(self.act(thread).1, Act::Wait { how: How::Timed, .. });
+        if waits || self.open_variants(thread).is_empty() { Stuck::Blocked } else { Stuck::Asleep }
     }
 
     /// Whether the operation could ever go another way, in this state or in another one with the same local state.

@@ -97,13 +97,8 @@ impl ScriptMachine {
                     self.acquire(thread, site, lock, mode, sink)
                 } else {
                     self.emit(thread, site, EventKind::AcquireFailed { lock: self.objects.lock(lock) }, sink);
-                    match how {
-                        How::Timed => Effect::None(Vec::new()),
-                        How::Try | How::Block => {
-                            self.state.notice_lock(thread, lock);
-                            Effect::None(vec![Condition::Taken { lock, mode }])
-                        }
-                    }
+                    self.state.notice_lock(thread, lock);
+                    Effect::None(vec![Condition::Taken { lock, mode }])
                 }
             }
             Act::Unlock { lock } => self.release(thread, site, usize::from(lock), sink),
@@ -155,7 +150,7 @@ impl ScriptMachine {
                     let lock = self.objects.sem(sem);
                     self.emit(thread, site, EventKind::AcquireFailed { lock }, sink);
                     let empty = Condition::Empty { sem: usize::from(sem) };
-                    Effect::None(if how == How::Timed { Vec::new() } else { vec![empty] })
+                    Effect::None(vec![empty])
                 }
             }
             Act::Once { once } => {
@@ -277,6 +272,7 @@ impl ScriptMachine {
         mode: Mode,
         sink: &mut dyn Sink,
     ) -> Effect {
+        assert!(self.state.can_acquire(thread, index, mode), "{thread} cannot take lock {index}");
         let lock = &mut self.state.locks[index];
         if lock.owner == Some(thread) {
             lock.depth += 1;

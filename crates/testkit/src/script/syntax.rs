@@ -191,6 +191,7 @@ pub enum Mode {
 pub enum How {
     Block,
     Try,
+    /// Times out only while it would have to wait (POSIX: not if the lock "can be locked immediately").
     Timed,
 }
 
