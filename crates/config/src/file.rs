@@ -2,7 +2,7 @@
 //! misspelt word, the nearest right one.
 
 use crate::suggest::nearest;
-use crate::{Config, LockFunctions, LockMode};
+use crate::{Config, LockFunctions, LockMode, TrySuccess};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -46,8 +46,9 @@ pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
 }
 
 const TOP_KEYS: &[&str] = &["lock"];
-const LOCK_KEYS: &[&str] = &["acquire", "release", "try", "argument", "mode"];
+const LOCK_KEYS: &[&str] = &["acquire", "release", "try", "try_success", "argument", "mode"];
 const MODES: &[&str] = &["exclusive", "shared"];
+const SUCCESSES: &[&str] = &["zero", "non-zero"];
 
 struct Reader<'a> {
     text: &'a str,
@@ -69,7 +70,19 @@ impl Reader<'_> {
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.error(value.span(), "`lock` is a list of tables: write `[[lock]]`".into()));
         };
-        items.iter().map(|item| self.lock(item)).collect()
+        let mut locks: Vec<LockFunctions> = Vec::new();
+        for item in items {
+            let lock = self.lock(item)?;
+            for (index, name) in lock.functions().enumerate() {
+                let named_before = locks.iter().any(|other| other.functions().any(|other| other == name))
+                    || lock.functions().take(index).any(|other| other == name);
+                if named_before {
+                    return Err(self.error(item.span(), format!("the function `{name}` is named twice")));
+                }
+            }
+            locks.push(lock);
+        }
+        Ok(locks)
     }
 
     fn lock(&self, value: &Spanned<DeValue<'_>>) -> Result<LockFunctions, ConfigError> {
@@ -80,6 +93,7 @@ impl Reader<'_> {
             acquire: None,
             release: None,
             try_acquire: None,
+            try_success: TrySuccess::NonZero,
             argument: 0,
             mode: LockMode::Exclusive,
         };
@@ -88,6 +102,7 @@ impl Reader<'_> {
                 "acquire" => lock.acquire = Some(self.function(value)?),
                 "release" => lock.release = Some(self.function(value)?),
                 "try" => lock.try_acquire = Some(self.function(value)?),
+                "try_success" => lock.try_success = self.success(value)?,
                 "argument" => lock.argument = self.argument(value)?,
                 "mode" => lock.mode = self.mode(value)?,
                 other => return Err(self.unknown_key(key.span(), other, LOCK_KEYS)),
@@ -123,10 +138,15 @@ impl Reader<'_> {
         match self.string(value)? {
             "exclusive" => Ok(LockMode::Exclusive),
             "shared" => Ok(LockMode::Shared),
-            other => {
-                let message = format!("`mode` cannot be `{other}`{}", expected(other, MODES));
-                Err(self.error(value.span(), message))
-            }
+            other => Err(self.unknown_value(value.span(), "mode", other, MODES)),
+        }
+    }
+
+    fn success(&self, value: &Spanned<DeValue<'_>>) -> Result<TrySuccess, ConfigError> {
+        match self.string(value)? {
+            "zero" => Ok(TrySuccess::Zero),
+            "non-zero" => Ok(TrySuccess::NonZero),
+            other => Err(self.unknown_value(value.span(), "try_success", other, SUCCESSES)),
         }
     }
 
@@ -141,10 +161,20 @@ impl Reader<'_> {
         self.error(span, format!("unknown key `{key}`{}", expected(key, known)))
     }
 
+    fn unknown_value(&self, span: Range<usize>, key: &str, value: &str, known: &[&str]) -> ConfigError {
+        self.error(span, format!("`{key}` cannot be `{value}`{}", expected(value, known)))
+    }
+
     fn error(&self, span: Range<usize>, message: String) -> ConfigError {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         ConfigError::Invalid { path: None, line, message }
+    }
+}
+
+impl LockFunctions {
+    fn functions(&self) -> impl Iterator<Item = &str> {
+        [&self.acquire, &self.release, &self.try_acquire].into_iter().filter_map(Option::as_deref)
     }
 }
 

@@ -4,7 +4,8 @@
 //! [[lock]]
 //! acquire = "my_lock"       # these functions act on what argument 0 points to
 //! release = "my_unlock"
-//! try = "my_trylock"        # optional: returns non-zero when it got the lock
+//! try = "my_trylock"        # optional: returns at once, with or without the lock
+//! try_success = "non-zero"  # what `try` returns when it got the lock: "non-zero" (without this key) or "zero"
 //! argument = 0              # optional, 0 without
 //! mode = "exclusive"        # or "shared"; exclusive without
 //! ```
@@ -29,8 +30,9 @@ pub struct Config {
 pub struct LockFunctions {
     pub acquire: Option<String>,
     pub release: Option<String>,
-    /// Returns non-zero when it got the lock.
+    /// Returns at once; `try_success` says what when it got the lock.
     pub try_acquire: Option<String>,
+    pub try_success: TrySuccess,
     pub argument: u8,
     pub mode: LockMode,
 }
@@ -39,6 +41,12 @@ pub struct LockFunctions {
 pub enum LockMode {
     Exclusive,
     Shared,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrySuccess {
+    Zero,
+    NonZero,
 }
 
 impl Config {

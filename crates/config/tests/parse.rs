@@ -1,12 +1,13 @@
 //! `raddle.toml`: what is accepted, what is refused and where the message points, and that no bytes make it panic.
 
-use raddle_config::{Config, ConfigError, LockFunctions, LockMode};
+use raddle_config::{Config, ConfigError, LockFunctions, LockMode, TrySuccess};
 
 fn lock(acquire: &str) -> LockFunctions {
     LockFunctions {
         acquire: Some(acquire.into()),
         release: None,
         try_acquire: None,
+        try_success: TrySuccess::NonZero,
         argument: 0,
         mode: LockMode::Exclusive,
     }
@@ -27,6 +28,7 @@ fn everything_that_can_be_said() {
         acquire = \"q_lock\"
         release = \"q_unlock\"
         try = \"q_trylock\"
+        try_success = \"zero\"
         argument = 1
         mode = \"shared\"
 
@@ -36,6 +38,7 @@ fn everything_that_can_be_said() {
     let first = LockFunctions {
         release: Some("q_unlock".into()),
         try_acquire: Some("q_trylock".into()),
+        try_success: TrySuccess::Zero,
         argument: 1,
         mode: LockMode::Shared,
         ..lock("q_lock")
@@ -60,6 +63,13 @@ fn mistakes_have_a_line_and_advice() {
         ("[[lock]]\nacquire = ''\n", 2, "`` is not the name of a C function"),
         ("[[lock]]\nacquire = '9f'\n", 2, "`9f` is not the name of a C function"),
         ("\n\n[[lock]]\ntry = 'f'\n", 3, "a `[[lock]]` needs `acquire` or `release`"),
+        (
+            "[[lock]]\ntry_success = 'nonzero'\n",
+            2,
+            "`try_success` cannot be `nonzero`; did you mean `non-zero`?",
+        ),
+        ("[[lock]]\nacquire = 'f'\nrelease = 'f'\n", 1, "the function `f` is named twice"),
+        ("[[lock]]\nacquire = 'f'\n\n[[lock]]\nrelease = 'f'\n", 4, "the function `f` is named twice"),
         ("[lock]\nacquire = 'f'\n", 1, "`lock` is a list of tables: write `[[lock]]`"),
         ("lock = 3\n", 1, "`lock` is a list of tables: write `[[lock]]`"),
         ("[[lock]]\nacquire = 'f'\nacquire = 'g'\n", 3, "duplicate key"),

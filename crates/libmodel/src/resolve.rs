@@ -2,7 +2,7 @@
 
 use crate::{Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, lookup};
 use raddle_base::IdVec;
-use raddle_config::{Config, LockFunctions, LockMode};
+use raddle_config::{Config, LockFunctions, LockMode, TrySuccess};
 use raddle_ir::{DebugType, DebugTypeId, Function, FunctionId, Program};
 
 /// The meaning of every function of a program.
@@ -76,7 +76,11 @@ fn user_lock(functions: &LockFunctions, name: &str) -> Option<Effect> {
     if is(&functions.acquire) {
         Some(Effect::Lock { family, lock, mode, how: How::Block, returns: Returns::Errno })
     } else if is(&functions.try_acquire) {
-        Some(Effect::Lock { family, lock, mode, how: How::Try, returns: Returns::OneOnSuccess })
+        let returns = match functions.try_success {
+            TrySuccess::Zero => Returns::ZeroOnSuccess,
+            TrySuccess::NonZero => Returns::OneOnSuccess,
+        };
+        Some(Effect::Lock { family, lock, mode, how: How::Try, returns })
     } else if is(&functions.release) {
         Some(Effect::Unlock { family, lock, mode: Some(mode), returns: Returns::Errno })
     } else {

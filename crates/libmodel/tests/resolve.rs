@@ -185,6 +185,8 @@ fn the_users_locks() {
         try = 'attempt'
         [[lock]]
         acquire = 'pthread_mutex_lock'
+        try = 'attempt_shared'
+        try_success = 'zero'
         argument = 1
         mode = 'shared'
     ";
@@ -203,6 +205,9 @@ fn the_users_locks() {
         assert_eq!(resolve("attempt", defined), user(attempt));
         let shared = Effect::Lock { family, lock: Arg(1), mode: Mode::Shared, how: How::Block, returns };
         assert_eq!(resolve("pthread_mutex_lock", defined), user(shared));
+        let (mode, returns) = (Mode::Shared, Returns::ZeroOnSuccess);
+        let attempt = Effect::Lock { family, lock: Arg(1), mode, how: How::Try, returns };
+        assert_eq!(resolve("attempt_shared", defined), user(attempt));
     }
     assert_eq!(resolve("entered", Defined::InPrimaryFile), Meaning::Body);
     assert_eq!(resolve("entered", Defined::No), Meaning::Unknown);
