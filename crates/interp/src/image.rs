@@ -1,0 +1,100 @@
+//! A program made ready to run: compiled functions, addresses of globals. Shared by all runs.
+
+use crate::code::Func;
+use crate::compile::{self, Surroundings};
+use crate::memory::Memory;
+use crate::thread::Frame;
+use raddle_base::SiteId;
+use raddle_ir::{FunctionId, Program, Ty};
+use raddle_libmodel::{Meaning, Models};
+use std::sync::Arc;
+
+pub(crate) struct Image {
+    pub program: Arc<Program>,
+    pub models: Arc<Models>,
+    funcs: Vec<Option<Func>>,
+    pub globals: Vec<u64>,
+    pub main: FunctionId,
+    pub pointer_bits: u8,
+    /// Number of each function's block 0 among all blocks.
+    pub first_blocks: Vec<u32>,
+}
+
+/// What calling a function means here.
+pub(crate) enum Callable<'a> {
+    Body,
+    AtomicBody,
+    Effect(&'a raddle_libmodel::Effect, &'a [&'static str]),
+    Unknown,
+}
+
+impl Image {
+    pub fn new(
+        program: Arc<Program>,
+        models: Arc<Models>,
+        main: FunctionId,
+        memory: &Memory,
+        globals: Vec<u64>,
+    ) -> Self {
+        let around =
+            Surroundings { program: &program, models: &models, layout: &memory.layout, globals: &globals };
+        let first_blocks = first_blocks(&program);
+        let funcs = program
+            .functions
+            .iter()
+            .map(|(id, function)| {
+                function
+                    .is_defined()
+                    .then(|| compile::function(&around, function, first_blocks[id.0 as usize]))
+            })
+            .collect();
+        let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
+        Self { program, models, funcs, globals, main, pointer_bits, first_blocks }
+    }
+
+    pub fn func(&self, function: FunctionId) -> &Func {
+        self.funcs[function.0 as usize].as_ref().expect("only functions with a body are entered")
+    }
+
+    pub fn has_body(&self, function: FunctionId) -> bool {
+        self.funcs[function.0 as usize].is_some()
+    }
+
+    pub fn site(&self, frame: &Frame) -> SiteId {
+        self.func(frame.function).sites[frame.pc as usize]
+    }
+
+    pub fn callable(&self, function: FunctionId) -> Callable<'_> {
+        match self.models.meanings.get(function) {
+            Some(Meaning::Effect(effect, assumptions)) => Callable::Effect(effect, assumptions),
+            Some(Meaning::AtomicBody) if self.has_body(function) => Callable::AtomicBody,
+            _ if self.has_body(function) => Callable::Body,
+            _ => Callable::Unknown,
+        }
+    }
+
+    pub fn name(&self, function: FunctionId) -> &str {
+        self.program.text(self.program.functions[function].name)
+    }
+
+    pub fn bits(&self, ty: Ty) -> u8 {
+        match ty {
+            Ty::Int(bits) => bits,
+            Ty::Ptr => self.pointer_bits,
+            Ty::Float(float) => (float.access_bytes() * 8) as u8,
+        }
+    }
+}
+
+fn first_blocks(program: &Program) -> Vec<u32> {
+    let mut next = 0;
+    program
+        .functions
+        .values()
+        .map(|function| {
+            let first = next;
+            next += function.blocks.len() as u32;
+            first
+        })
+        .collect()
+}

@@ -1,0 +1,233 @@
+//! The interpreter as a [`Machine`].
+
+use crate::code::{CallTarget, Code};
+use crate::exec::{Calls, Cx};
+use crate::image::{Callable, Image};
+use crate::memory::Memory;
+use crate::options::{Options, StartError};
+use crate::thread::{Stand, Thread};
+use crate::world::{State, Watch, World};
+use crate::{fingerprint, names, schedule, start};
+use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
+use raddle_ir::{FunctionId, Program};
+use raddle_libmodel::{Effect, Models};
+use raddle_machine::{
+    Machine, ObjectInfo, ObjectKind, Operation, Sink, StackSource, Status, ThreadInfo, Visibility,
+};
+use std::sync::Arc;
+
+/// A program under control of its caller. Clones share the compiled program.
+#[derive(Clone)]
+pub struct Interp {
+    pub(crate) image: Arc<Image>,
+    pub(crate) memory: Memory,
+    pub(crate) world: World,
+    pub(crate) threads: Vec<Arc<Thread>>,
+    start: Option<Arc<Checkpoint>>,
+    marks: usize,
+}
+
+/// A state to come back to; see [`Machine::checkpoint`].
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    mark: usize,
+    threads: Vec<Arc<Thread>>,
+    state: State,
+    output: usize,
+    problems: usize,
+}
+
+impl Interp {
+    /// A run of the program, right before its first step.
+    pub fn new(program: Arc<Program>, models: Arc<Models>, options: Options) -> Result<Self, StartError> {
+        let start::Started { image, memory, world, main } = start::start(program, models, options)?;
+        let mut interp = Self {
+            image: Arc::new(image),
+            memory,
+            world,
+            threads: vec![Arc::new(main)],
+            start: None,
+            marks: 0,
+        };
+        let checkpoint = interp.checkpoint();
+        interp.start = Some(Arc::new(checkpoint));
+        Ok(interp)
+    }
+
+    /// Back to the start. All checkpoints become invalid.
+    pub fn reset(&mut self) {
+        if let Some(start) = self.start.clone() {
+            self.restore(&start);
+        }
+    }
+
+    /// Instructions executed since this machine was made, over all runs.
+    pub fn instructions(&self) -> u64 {
+        self.world.instructions
+    }
+
+    /// Why this run does not stand for all values that the environment could have chosen; empty when it does.
+    pub fn incomplete_reasons(&self) -> &[String] {
+        &self.world.state.incomplete
+    }
+
+    /// Bytes held for the program's memory and for going back. Does not grow from run to run.
+    pub fn footprint(&self) -> u64 {
+        self.memory.footprint() + (self.world.sync.log_len() * 64) as u64
+    }
+
+    pub fn program(&self) -> &Program {
+        &self.image.program
+    }
+
+    /// Call sites of a thread, innermost first, its present place not included.
+    pub fn call_sites(&self, thread: ThreadId) -> Vec<raddle_base::SiteId> {
+        let thread = &self.threads[thread.0 as usize];
+        Calls { image: &self.image, frames: &thread.frames }.call_sites()
+    }
+
+    /// The modelled function that the thread stands before calling.
+    pub(crate) fn callee_of(&self, thread: &Thread) -> Option<FunctionId> {
+        let frame = thread.frames.last()?;
+        let func = self.image.func(frame.function);
+        let Code::Call { desc } = func.code[frame.pc as usize] else { return None };
+        match func.calls[desc as usize].callee {
+            CallTarget::Direct(function) => Some(function),
+            CallTarget::Indirect(slot) => {
+                self.memory.layout.function_at(thread.regs[(frame.base + slot) as usize])
+            }
+        }
+    }
+
+    pub(crate) fn effect_of(&self, thread: &Thread) -> Option<&Effect> {
+        match self.image.callable(self.callee_of(thread)?) {
+            Callable::Effect(effect, _) => Some(effect),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn cx<'a>(&'a mut self, thread: ThreadId, sink: &'a mut dyn Sink) -> Cx<'a> {
+        Cx {
+            image: &self.image,
+            memory: &mut self.memory,
+            world: &mut self.world,
+            thread: Arc::make_mut(&mut self.threads[thread.0 as usize]),
+            sink,
+        }
+    }
+}
+
+impl Machine for Interp {
+    type Checkpoint = Checkpoint;
+
+    fn thread_count(&self) -> u32 {
+        self.threads.len() as u32
+    }
+
+    fn status(&self) -> Status {
+        self.world.state.status.clone()
+    }
+
+    fn pending(&self, thread: ThreadId) -> Option<Operation> {
+        match &self.threads.get(thread.0 as usize)?.stand {
+            Stand::Before { operation, .. } => Some(*operation),
+            Stand::Ended => None,
+        }
+    }
+
+    fn enabled(&self, choices: &mut Vec<Choice>) {
+        choices.clear();
+        if self.world.state.status == Status::Running {
+            schedule::enabled(self, choices);
+        }
+    }
+
+    fn step(&mut self, choice: Choice, sink: &mut dyn Sink) {
+        schedule::step(self, choice, sink);
+    }
+
+    fn checkpoint(&mut self) -> Checkpoint {
+        let mark = self.memory.checkpoint();
+        self.world.sync.checkpoint();
+        debug_assert_eq!(mark, self.marks);
+        self.marks += 1;
+        Checkpoint {
+            mark,
+            threads: self.threads.clone(),
+            state: self.world.state.clone(),
+            output: self.world.output.len(),
+            problems: self.world.problems.len(),
+        }
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) {
+        assert!(checkpoint.mark < self.marks, "an earlier checkpoint was restored or this one discarded");
+        self.memory.restore(checkpoint.mark);
+        self.world.sync.restore(checkpoint.mark);
+        self.marks = checkpoint.mark + 1;
+        self.threads.clone_from(&checkpoint.threads);
+        self.world.state = checkpoint.state.clone();
+        self.world.output.truncate(checkpoint.output);
+        self.world.problems.truncate(checkpoint.problems);
+    }
+
+    fn discard(&mut self, checkpoint: Checkpoint) {
+        assert_eq!(checkpoint.mark + 1, self.marks, "only the latest checkpoint can be discarded");
+        self.memory.discard(checkpoint.mark);
+        self.world.sync.discard(checkpoint.mark);
+        self.marks = checkpoint.mark;
+    }
+
+    fn fingerprint(&mut self) -> u128 {
+        fingerprint::of(self)
+    }
+
+    fn problems(&self) -> &[Problem] {
+        &self.world.problems
+    }
+
+    fn assumptions(&self) -> Vec<&'static str> {
+        self.world.state.assumptions.to_vec()
+    }
+
+    fn output(&self) -> &[u8] {
+        &self.world.output
+    }
+
+    /// Takes effect from the next step of each thread on; threads that stand before an access stay there.
+    fn set_visibility(&mut self, visibility: Visibility) {
+        self.world.watch = Watch::new(&visibility);
+    }
+
+    fn thread_info(&self, thread: ThreadId) -> ThreadInfo {
+        let life = self.world.state.life(thread);
+        ThreadInfo {
+            entry: self.image.name(life.entry).to_owned(),
+            created: life.created.as_ref().map(|(by, site, stack)| (*by, *site, stack.to_vec())),
+        }
+    }
+
+    fn object_info(&self, object: ObjectId) -> ObjectInfo {
+        let Some(record) = self.memory.records.get(object) else {
+            return ObjectInfo {
+                kind: ObjectKind::Library,
+                name: "atomic section".to_owned(),
+                size: 0,
+                allocated: None,
+            };
+        };
+        let allocated = match record.kind {
+            ObjectKind::Global | ObjectKind::Function => None,
+            _ => Some((record.thread, record.site, self.memory.records.stack_sites(record.stack).to_vec())),
+        };
+        ObjectInfo { kind: record.kind, name: names::object_name(self, record), size: record.size, allocated }
+    }
+
+    fn place_name(&self, loc: Loc) -> String {
+        names::place_name(self, loc)
+    }
+
+    fn held_locks(&self, thread: ThreadId) -> Vec<Addr> {
+        self.threads[thread.0 as usize].held.iter().map(|held| held.lock).collect()
+    }
+}

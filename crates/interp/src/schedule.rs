@@ -1,0 +1,346 @@
+//! Which choices are open, and what a step does.
+
+use crate::exec::Halt;
+use crate::machine::Interp;
+use crate::options::SpuriousWakeups;
+use crate::stutter::{self, local_token};
+use crate::sync::cond::{SIGNALLED, SPURIOUS, TIMED_OUT};
+use crate::sync::{OnceState, Readiness, SyncObject};
+use crate::thread::{Action, Phase, Stand, Thread};
+use raddle_event::{Choice, EventKind, Problem, ProblemKind, ThreadId};
+use raddle_machine::{LockHow, OpKind, Operation, Sink, Status};
+use std::sync::Arc;
+
+pub(crate) fn enabled(interp: &Interp, choices: &mut Vec<Choice>) {
+    let view = View::of(interp);
+    for thread in &interp.threads {
+        view.choices(thread, choices);
+    }
+}
+
+/// Performs a choice and runs the thread to its next stop. Panics when the choice is not open.
+pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
+    let open = interp.threads.get(choice.thread.0 as usize).is_some_and(|thread| {
+        let mut choices = Vec::new();
+        View::of(interp).choices(thread, &mut choices);
+        choices.contains(&choice)
+    });
+    assert!(open && interp.world.state.status == Status::Running, "{choice:?} is not enabled");
+    interp.world.state.steps += 1;
+    let view = View::of(interp);
+    let (version, others) = (view.version, view.others(&interp.threads[choice.thread.0 as usize]));
+    let mut cx = interp.cx(choice.thread, sink);
+    cx.thread.stutter.takes(choice.variant, version, others);
+    let action = match &cx.thread.stand {
+        Stand::Before { action, .. } => action.clone(),
+        Stand::Ended => unreachable!("ended threads have no choices"),
+    };
+    let outcome = match action {
+        Action::Begin => {
+            cx.event(EventKind::Begin);
+            if cx.thread.id == ThreadId::MAIN { cx.start_constructor(0) } else { Ok(()) }
+        }
+        Action::End => {
+            cx.perform_end();
+            Err(Halt)
+        }
+        Action::Resume => {
+            cx.thread.phase = match std::mem::replace(&mut cx.thread.phase, Phase::Start) {
+                Phase::Start => Phase::Granted,
+                Phase::Copied(piece) => Phase::CopiedGranted(piece),
+                Phase::ByValue(pieces) => Phase::ByValueGranted(pieces),
+                Phase::Library(journal) => Phase::LibraryGranted(journal),
+                granted => granted,
+            };
+            Ok(())
+        }
+        Action::Atomic => cx.perform_atomic(),
+        Action::Fence => {
+            cx.perform_fence();
+            Ok(())
+        }
+        Action::Effect => cx.perform_present(choice.variant),
+        Action::WaitEnd(wait) => cx.perform_wait_end(wait, choice.variant),
+        Action::BarrierLeave { barrier, round, serial } => {
+            cx.perform_leave(barrier, round, serial);
+            Ok(())
+        }
+        Action::OnceEnd(once) => {
+            cx.perform_once_end(once);
+            Ok(())
+        }
+        Action::AtomicEnter => cx.perform_atomic_enter(),
+        Action::AtomicLeave => {
+            cx.perform_atomic_leave();
+            Ok(())
+        }
+        Action::Exit(ending) => {
+            cx.perform_exit(&ending);
+            Err(Halt)
+        }
+    };
+    if outcome.is_ok() {
+        cx.run();
+    }
+    after_step(interp, choice.thread);
+}
+
+/// New threads join in; the thread's stop is noted; the run may be over.
+fn after_step(interp: &mut Interp, moved: ThreadId) {
+    for thread in std::mem::take(&mut interp.world.spawned) {
+        interp.threads.push(Arc::new(thread));
+        let id = ThreadId(interp.threads.len() as u32 - 1);
+        note_stop(interp, id);
+    }
+    note_stop(interp, moved);
+    if interp.world.state.status != Status::Running {
+        return;
+    }
+    if interp.world.state.steps >= interp.world.options.step_limit {
+        interp.world.state.status = Status::Limit { reason: "visible operations of one run".to_owned() };
+        return;
+    }
+    let view = View::of(interp);
+    let mut choices = Vec::new();
+    let mut others_can_move = false;
+    let mut any = false;
+    for thread in &interp.threads {
+        choices.clear();
+        view.choices(thread, &mut choices);
+        any |= !choices.is_empty();
+        others_can_move |= thread.id != moved && !choices.is_empty();
+    }
+    if others_can_move {
+        Arc::make_mut(&mut interp.threads[moved.0 as usize]).stutter.note_chance();
+    }
+    if !any {
+        stuck(interp);
+    }
+}
+
+fn note_stop(interp: &mut Interp, id: ThreadId) {
+    let mut sink = raddle_machine::IgnoreEvents;
+    let mut cx = interp.cx(id, &mut sink);
+    let old = cx.thread.stutter.local;
+    let ended = matches!(cx.thread.stand, Stand::Ended);
+    let local = if ended { 1 } else { cx.stop_hash() };
+    let version = cx.version();
+    let locals = cx.world.state.locals.wrapping_sub(if old == 0 { 0 } else { local_token(id.0, old) });
+    cx.world.state.locals = locals.wrapping_add(local_token(id.0, local));
+    if ended {
+        cx.thread.stutter.forget();
+        cx.thread.stutter.local = local;
+    } else {
+        let held = cx.thread.held.len() as u32;
+        cx.thread.stutter.stops_at(local, version, locals, held);
+        let spin =
+            matches!(cx.thread.stand, Stand::Before { operation: Operation { kind: OpKind::Spin, .. }, .. });
+        if spin {
+            cx.thread.stutter.sleep_now(version);
+        }
+    }
+}
+
+/// Nobody can move: which kind of end is it?
+fn stuck(interp: &mut Interp) {
+    let view = View::of(interp);
+    let mut spinning = false;
+    let mut chance = false;
+    let mut problems = Vec::new();
+    for thread in &interp.threads {
+        let Stand::Before { operation, action } = &thread.stand else { continue };
+        let asleep = view.asleep(thread);
+        let waits = matches!(action, Action::WaitEnd(wait) if !wait.timed);
+        spinning |= asleep && !waits;
+        chance |= asleep && thread.stutter.sleep.is_some_and(|sleep| sleep.chance);
+        problems.push(Problem {
+            kind: ProblemKind::Deadlock,
+            thread: thread.id,
+            site: operation.site,
+            object: waited_for(operation.kind),
+            stack: interp.call_sites(thread.id),
+            detail: String::new(),
+        });
+    }
+    if chance {
+        interp.world.state.status = Status::Infeasible;
+        return;
+    }
+    if spinning {
+        for problem in &mut problems {
+            problem.kind = ProblemKind::Livelock;
+        }
+    }
+    interp.world.problems.extend(problems);
+    interp.world.state.status = if spinning { Status::Livelock } else { Status::Deadlock };
+}
+
+fn waited_for(kind: OpKind) -> Option<raddle_event::Addr> {
+    match kind {
+        OpKind::Lock { lock, .. } => Some(lock),
+        OpKind::WaitEnd { cond, .. } => Some(cond),
+        OpKind::BarrierLeave { barrier } => Some(barrier),
+        OpKind::SemWait { sem, .. } => Some(sem),
+        OpKind::Once { once } => Some(once),
+        OpKind::Atomic { loc, .. } | OpKind::Access { loc, .. } => Some(loc.start()),
+        _ => None,
+    }
+}
+
+/// What decides about choices.
+struct View<'a> {
+    interp: &'a Interp,
+    version: u64,
+}
+
+impl<'a> View<'a> {
+    fn of(interp: &'a Interp) -> Self {
+        let state = &interp.world.state;
+        let version = stutter::version(interp.memory.version, interp.world.sync.version, state);
+        Self { interp, version }
+    }
+
+    fn others(&self, thread: &Thread) -> u64 {
+        self.interp.world.state.locals.wrapping_sub(local_token(thread.id.0, thread.stutter.local))
+    }
+
+    fn choices(&self, thread: &Thread, choices: &mut Vec<Choice>) {
+        let first = choices.len();
+        self.possible(thread, choices);
+        if thread.stutter.sleep.is_some() && choices.len() > first {
+            let others = self.others(thread);
+            let mut at = first;
+            while at < choices.len() {
+                if thread.stutter.rules_out(choices[at].variant, self.version, others) {
+                    choices.remove(at);
+                } else {
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// The thread could move, but only in ways that lead nowhere.
+    fn asleep(&self, thread: &Thread) -> bool {
+        let mut choices = Vec::new();
+        self.possible(thread, &mut choices);
+        !choices.is_empty()
+    }
+
+    fn possible(&self, thread: &Thread, choices: &mut Vec<Choice>) {
+        let Stand::Before { operation, action } = &thread.stand else { return };
+        let mut open = |variant| choices.push(Choice { thread: thread.id, variant });
+        let sync = &self.interp.world.sync;
+        match operation.kind {
+            OpKind::Lock { lock, mode, how } => match (how, sync.lock_readiness(lock, mode, thread.id)) {
+                (_, Readiness::Ready) | (LockHow::Try, _) => open(0),
+                (LockHow::Timed, Readiness::Blocked) => open(1),
+                (LockHow::Block, Readiness::Blocked) => {}
+            },
+            OpKind::SemWait { sem, how } => {
+                let empty = match sync.get(sem) {
+                    Some(SyncObject::Semaphore { value }) => *value == 0,
+                    Some(_) => false,
+                    None => !self.kernel_semaphore(thread),
+                };
+                match how {
+                    LockHow::Try => open(0),
+                    _ if !empty => open(0),
+                    LockHow::Timed => open(1),
+                    LockHow::Block => {}
+                }
+            }
+            OpKind::Join { child } => {
+                let life = self.interp.world.state.life(child);
+                let ready = life.ended || life.detached || life.joined || child == thread.id;
+                match self.join_how(thread) {
+                    LockHow::Try => open(0),
+                    _ if ready => open(0),
+                    LockHow::Timed => open(1),
+                    LockHow::Block => {}
+                }
+            }
+            OpKind::WaitEnd { cond, mutex } => {
+                if sync.lock_readiness(mutex, raddle_event::LockMode::Exclusive, thread.id)
+                    != Readiness::Ready
+                {
+                    return;
+                }
+                let signalled = match sync.get(cond) {
+                    Some(SyncObject::Cond(waiters)) => {
+                        waiters.iter().any(|waiter| waiter.thread == thread.id && waiter.signalled)
+                    }
+                    _ => false,
+                };
+                if signalled {
+                    return open(SIGNALLED);
+                }
+                if self.interp.world.options.spurious_wakeups == SpuriousWakeups::On {
+                    open(SPURIOUS);
+                }
+                if matches!(action, Action::WaitEnd(wait) if wait.timed) {
+                    open(TIMED_OUT);
+                }
+            }
+            OpKind::Signal { cond } => {
+                let waiting = match sync.get(cond) {
+                    Some(SyncObject::Cond(waiters)) => waiters.iter().filter(|w| !w.signalled).count() as u32,
+                    _ => 0,
+                };
+                (0..waiting.max(1)).for_each(open);
+            }
+            OpKind::BarrierLeave { barrier } => {
+                let Action::BarrierLeave { round, .. } = action else { return };
+                let over = match sync.get(barrier) {
+                    Some(SyncObject::Barrier(barrier)) => barrier.round > *round,
+                    _ => true,
+                };
+                if over {
+                    open(0);
+                }
+            }
+            OpKind::Once { once } => {
+                if !matches!(sync.get(once), Some(SyncObject::Once(OnceState::Running(_)))) {
+                    open(0);
+                }
+            }
+            OpKind::Choose { variants } => (0..variants).for_each(open),
+            OpKind::Begin
+            | OpKind::End
+            | OpKind::Create
+            | OpKind::Detach { .. }
+            | OpKind::Unlock { .. }
+            | OpKind::SyncInit { .. }
+            | OpKind::SyncDestroy { .. }
+            | OpKind::WaitBegin { .. }
+            | OpKind::Broadcast { .. }
+            | OpKind::BarrierArrive { .. }
+            | OpKind::SemPost { .. }
+            | OpKind::SemRead { .. }
+            | OpKind::OnceEnd { .. }
+            | OpKind::Atomic { .. }
+            | OpKind::Fence
+            | OpKind::Access { .. }
+            | OpKind::Exit
+            | OpKind::Yield
+            | OpKind::Spin => open(0),
+        }
+    }
+
+    fn join_how(&self, thread: &Thread) -> LockHow {
+        match self.interp.effect_of(thread) {
+            Some(raddle_libmodel::Effect::Thread(raddle_libmodel::ThreadOp::Join { how, .. }, _)) => {
+                crate::sync::lock_how(*how)
+            }
+            _ => LockHow::Block,
+        }
+    }
+
+    /// A semaphore that no call has touched yet: the kernel's start at 1, all others at 0.
+    fn kernel_semaphore(&self, thread: &Thread) -> bool {
+        self.interp.callee_of(thread).is_some_and(|function| {
+            let name = self.interp.image.name(function);
+            !name.starts_with("sem_") && !name.contains("complet")
+        })
+    }
+}

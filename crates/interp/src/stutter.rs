@@ -1,0 +1,263 @@
+//! The stutter rule: a thread that comes back to where it was, with nothing changed, need not try the same again.
+//!
+//! At every stop a thread's local state (frames, live registers), the version of all shared state and the local states of the others are
+//! known as hashes. When a stop equals an earlier one of the same thread, the variants taken in between led nowhere:
+//! * if the shared state never changed on the way, they lead nowhere as long as the shared state is the same (`while (!flag);`);
+//! * if it changed and changed back (polling under a lock, a spurious wake-up), they lead nowhere as long as all the rest of the
+//!   program is the same too. Here the thread sleeps only where it holds the fewest locks of its round, so that a sleeper never keeps
+//!   a lock that it would give up by going on.
+//!
+//! Cutting such rounds loses no race: what happens in the second round happened in the first, with no more order around it. Cycles
+//! of more than [`WINDOW`] stops are not seen, and end at the step limit.
+
+use crate::exec::Cx;
+use crate::memory::mix;
+use crate::thread::{Action, Leaving, OnReturn, Phase, Stand};
+use crate::world::State;
+use raddle_ir::Ty;
+
+/// Stops remembered.
+const WINDOW: usize = 32;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stutter {
+    /// Latest stops, oldest first.
+    stops: Vec<Stop>,
+    pub sleep: Option<Sleep>,
+    /// Hash of the thread's local state at its present stop.
+    pub local: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    local: u64,
+    /// The shared state when the thread arrived.
+    arrived: u64,
+    /// The shared state, and the others, when it went on.
+    version: u64,
+    others: u64,
+    held: u32,
+    /// The variant taken from here.
+    taken: u32,
+    /// Another thread could have moved here.
+    chance: bool,
+}
+
+/// The thread has been here before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sleep {
+    version: u64,
+    /// `None`: the shared state alone decides.
+    others: Option<u64>,
+    /// Variants that led back here.
+    taken: u64,
+    /// Another thread had a chance to move on the way round.
+    pub chance: bool,
+}
+
+impl Stutter {
+    /// Whether taking this variant in this state is known to lead nowhere.
+    pub fn rules_out(&self, variant: u32, version: u64, others: u64) -> bool {
+        self.sleep.is_some_and(|sleep| {
+            sleep.version == version
+                && sleep.others.is_none_or(|known| known == others)
+                && sleep.taken >> variant.min(63) & 1 == 1
+        })
+    }
+
+    /// The thread takes this variant from where it stands, in this state.
+    pub fn takes(&mut self, variant: u32, version: u64, others: u64) {
+        if let Some(stop) = self.stops.last_mut() {
+            stop.taken = variant;
+            stop.version = version;
+            stop.others = others;
+        }
+    }
+
+    /// Another thread could move while this one stood at its present stop.
+    pub fn note_chance(&mut self) {
+        if let Some(stop) = self.stops.last_mut() {
+            stop.chance = true;
+        }
+    }
+
+    /// The thread stops here. `version` and `others` are those of the state it leaves behind.
+    pub fn stops_at(&mut self, local: u64, version: u64, others: u64, held: u32) {
+        self.local = local;
+        self.sleep = None;
+        let mut taken = 0u64;
+        let mut pure = true;
+        let mut lowest = held;
+        let mut chance = false;
+        let mut found = None;
+        for stop in self.stops.iter().rev() {
+            pure &= stop.version == version;
+            lowest = lowest.min(stop.held);
+            let same = stop.local == local && stop.version == version;
+            if same && (pure || stop.others == others) {
+                taken |= 1 << stop.taken.min(63);
+                if found.is_none() {
+                    found = Some((pure, lowest, chance));
+                }
+            }
+            pure &= stop.arrived == version;
+            if !same {
+                chance |= stop.chance;
+            }
+        }
+        if let Some((pure, lowest, chance)) = found
+            && (pure || held <= lowest)
+        {
+            let others = (!pure).then_some(others);
+            self.sleep = Some(Sleep { version, others, taken, chance: chance && !pure });
+        }
+        if self.stops.len() == WINDOW {
+            self.stops.remove(0);
+        }
+        self.stops.push(Stop { local, arrived: version, version, others, held, taken: 0, chance: false });
+    }
+
+    /// The thread is found to spin: it sleeps until the shared state changes.
+    pub fn sleep_now(&mut self, version: u64) {
+        self.sleep = Some(Sleep { version, others: None, taken: 1, chance: false });
+    }
+
+    pub fn forget(&mut self) {
+        *self = Stutter::default();
+    }
+}
+
+/// Looks for a state that comes back inside a segment (Brent's algorithm).
+pub(crate) struct Probe {
+    anchor: (u64, u64),
+    steps: u32,
+    power: u32,
+    left: u32,
+}
+
+impl Probe {
+    pub fn new(state: (u64, u64)) -> Self {
+        Self { anchor: state, steps: 0, power: 1, left: 96 }
+    }
+
+    pub fn returns_to(&mut self, state: (u64, u64)) -> bool {
+        if state == self.anchor {
+            return true;
+        }
+        self.left -= 1;
+        self.steps += 1;
+        if self.steps == self.power {
+            self.anchor = state;
+            self.power *= 2;
+            self.steps = 0;
+        }
+        false
+    }
+
+    pub fn exhausted(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl Cx<'_> {
+    /// Hash of all that other threads can see.
+    pub fn version(&self) -> u64 {
+        version(self.memory.version, self.world.sync.version, &self.world.state)
+    }
+
+    /// Hash of the local state at a stop, the operation included.
+    pub fn stop_hash(&mut self) -> u64 {
+        let kind = match &self.thread.stand {
+            Stand::Before { operation, action } => {
+                let word = match action {
+                    Action::WaitEnd(_) => 1,
+                    Action::BarrierLeave { round, .. } => 2 + (u64::from(*round) << 8),
+                    Action::Resume => 3,
+                    Action::Exit(_) => 4,
+                    Action::End => 5,
+                    _ => 6,
+                };
+                u64::from(operation.site.0) << 32 | word
+            }
+            Stand::Ended => 0,
+        };
+        mix(self.local_hash() ^ kind, 0x5DEE_CE66_D001).max(2)
+    }
+
+    /// Hash of the thread's own state: where its frames stand and what they still need.
+    pub fn local_hash(&mut self) -> u64 {
+        let mut sum = 0x1234_5678_9ABC_DEF0;
+        let last = self.thread.frames.len().saturating_sub(1);
+        for index in 0..self.thread.frames.len() {
+            if index < last && self.thread.frames[index].hash != 0 {
+                sum = self.thread.frames[index].hash;
+                continue;
+            }
+            sum = self.frame_hash(index, sum);
+            if index < last {
+                self.thread.frames[index].hash = sum | 1;
+                sum |= 1;
+            }
+        }
+        sum = mix(sum, phase_word(&self.thread.phase));
+        sum =
+            self.thread.specific.iter().fold(sum, |sum, (key, value)| mix(sum ^ u64::from(*key), value | 1));
+        if let Leaving::Process { handlers, .. } = &self.thread.leaving {
+            sum = mix(sum ^ 0x5EA5, handlers.len() as u64 + 1);
+        }
+        sum
+    }
+
+    fn frame_hash(&mut self, index: usize, sum: u64) -> u64 {
+        let frame = &self.thread.frames[index];
+        let (id, pc, base) = (frame.function, frame.pc, frame.base as usize);
+        let function = &self.image.program.functions[id];
+        let live = self.world.live.at(function, self.image.func(id), id.0, pc);
+        let mut sum = mix(sum ^ u64::from(id.0) << 32 ^ u64::from(pc), 0x9E37_79B9_7F4A_7C15);
+        if let OnReturn::Journal(journal) = &frame.on_return {
+            sum = mix(sum, journal.done.len() as u64 + 1);
+        }
+        for slot in live.iter() {
+            let at = base + slot.slot as usize;
+            let value = self.thread.regs[at];
+            let value = if slot.ty == Ty::Ptr { self.memory.canonical_pointer(value) } else { value };
+            sum = mix(sum ^ value, u64::from(slot.slot) + 0xABCD_0001);
+            if slot.ty.is_wide() {
+                sum = mix(sum ^ self.thread.regs[at + 1], 0x0BAD_5EED);
+            }
+        }
+        sum
+    }
+}
+
+pub(crate) fn version(memory: u64, sync: u64, state: &State) -> u64 {
+    let ended = state.lives.iter().fold(state.lives.len() as u64, |sum, life| {
+        sum.rotate_left(3)
+            ^ u64::from(life.ended)
+            ^ u64::from(life.joined) << 1
+            ^ u64::from(life.detached) << 2
+    });
+    memory
+        .wrapping_add(sync.rotate_left(1))
+        .wrapping_add(mix(state.ambient ^ state.libc_hash ^ 0x77, ended | 1))
+}
+
+/// What a thread's local state adds to the hash over all threads.
+pub(crate) fn local_token(thread: u32, local: u64) -> u64 {
+    mix(local ^ 0x3C6E_F372, u64::from(thread) + 0x1000_0001)
+}
+
+fn phase_word(phase: &Phase) -> u64 {
+    match phase {
+        Phase::Start => 1,
+        Phase::Granted => 2,
+        Phase::Copied(piece) | Phase::CopiedGranted(piece) => {
+            piece.bytes.iter().fold(3, |sum, &byte| mix(sum, u64::from(byte) + 5))
+        }
+        Phase::ByValue(pieces) | Phase::ByValueGranted(pieces) => pieces
+            .iter()
+            .flat_map(|piece| &piece.bytes)
+            .fold(7 + pieces.len() as u64, |sum, &byte| mix(sum, u64::from(byte) + 5)),
+        Phase::Library(journal) | Phase::LibraryGranted(journal) => 100 + journal.done.len() as u64,
+    }
+}

@@ -1,0 +1,197 @@
+//! One thread of the program: its frames and registers, where it stands, what it holds.
+
+use crate::code::Pc;
+use crate::journal::Journal;
+use crate::memory::{Piece, Slot};
+use crate::stutter::Stutter;
+use raddle_base::SiteId;
+use raddle_event::{Addr, LockMode, Problem, ThreadId};
+use raddle_ir::{FunctionId, GlobalId, Ty};
+use raddle_machine::Operation;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    pub id: ThreadId,
+    /// Frames one after the other.
+    pub regs: Vec<u64>,
+    pub frames: Vec<Frame>,
+    /// Locals in memory, oldest first.
+    pub allocas: Vec<Slot>,
+    pub stand: Stand,
+    /// How far the instruction at the present position has come.
+    pub phase: Phase,
+    /// This thread's copies of thread-local globals.
+    pub tls: Vec<(GlobalId, u64)>,
+    pub errno: u64,
+    /// Thread-specific data by key.
+    pub specific: Vec<(u32, u64)>,
+    pub held: Vec<Held>,
+    pub leaving: Leaving,
+    pub stutter: Stutter,
+    /// Cleanup handlers registered and not yet run.
+    pub cleanups: u32,
+    /// Nested library callbacks.
+    pub nesting: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub function: FunctionId,
+    /// The next instruction; in a frame that has called, the call.
+    pub pc: Pc,
+    pub base: u32,
+    /// Locals below this belong to callers.
+    pub allocas: u32,
+    pub on_return: OnReturn,
+    pub varargs: Option<Arc<Varargs>>,
+    /// Hash of this and all outer frames, while it is not the innermost; 0 when not known.
+    pub hash: u64,
+}
+
+/// What happens when a frame returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OnReturn {
+    /// Results go to the call in the frame below.
+    Caller,
+    /// The same, after leaving the atomic section.
+    AtomicSection,
+    /// The initialiser of this once object has run.
+    Once(Addr),
+    /// The thread has run its function.
+    ThreadEnd,
+    /// `main` has returned.
+    MainEnd,
+    /// The constructor of this number has run.
+    Constructor(u32),
+    /// A handler of the exit sequence, or a destructor of thread-specific data, has run.
+    Leaving,
+    /// Back to a library function that runs inside this step.
+    Nested,
+    /// Back to a library function that is run again with what it did so far.
+    Journal(Arc<Journal>),
+}
+
+/// Variadic arguments, as the caller gave them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Varargs {
+    pub values: Vec<(u128, Ty)>,
+    /// Structs passed by value: index in `values`, their bytes.
+    pub pieces: Vec<(usize, Piece, u32)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Stand {
+    Before { operation: Operation, action: Action },
+    Ended,
+}
+
+/// How a step performs the pending operation.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Begin,
+    End,
+    /// Goes on with the instruction: an access was let through, a long segment or a spin continues.
+    Resume,
+    Atomic,
+    Fence,
+    /// The effect of the call at the present position.
+    Effect,
+    WaitEnd(Wait),
+    BarrierLeave {
+        barrier: Addr,
+        round: u32,
+        serial: bool,
+    },
+    OnceEnd(Addr),
+    AtomicEnter,
+    AtomicLeave,
+    Exit(Arc<Ending>),
+}
+
+/// A condition wait in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub cond: Addr,
+    pub mutex: Addr,
+    /// Locks of a recursive mutex given up by the wait.
+    pub depth: u32,
+    pub timed: bool,
+}
+
+/// How the process (or this run of it) ends.
+#[derive(Clone, Debug)]
+pub(crate) enum Ending {
+    Exit(i32),
+    Problem(Problem),
+    Infeasible,
+    Unsupported { site: SiteId, reason: String },
+    Limit { reason: String },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Phase {
+    Start,
+    /// The scheduler has let the next access of this instruction happen.
+    Granted,
+    /// A copy has read its source.
+    Copied(Arc<Piece>),
+    CopiedGranted(Arc<Piece>),
+    /// Structs passed by value that have been read.
+    ByValue(Arc<Vec<Piece>>),
+    ByValueGranted(Arc<Vec<Piece>>),
+    /// A library function stopped in the middle.
+    Library(Arc<Journal>),
+    LibraryGranted(Arc<Journal>),
+}
+
+/// Ends of the thread or process that take several calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    No,
+    /// Handlers still to run, last first.
+    Process {
+        code: i32,
+        handlers: Vec<u64>,
+    },
+    /// Destructors of thread-specific data: rounds left.
+    Thread {
+        result: u64,
+        rounds: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub lock: Addr,
+    pub mode: LockMode,
+}
+
+impl Thread {
+    pub fn new(id: ThreadId) -> Self {
+        Self {
+            id,
+            regs: Vec::new(),
+            frames: Vec::new(),
+            allocas: Vec::new(),
+            stand: Stand::Ended,
+            phase: Phase::Start,
+            tls: Vec::new(),
+            errno: 0,
+            specific: Vec::new(),
+            held: Vec::new(),
+            leaving: Leaving::No,
+            stutter: Stutter::default(),
+            cleanups: 0,
+            nesting: 0,
+        }
+    }
+
+    pub fn top(&self) -> &Frame {
+        self.frames.last().expect("a running thread has a frame")
+    }
+
+    pub fn top_mut(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a running thread has a frame")
+    }
+}
