@@ -399,8 +399,8 @@ pub enum VerifierOp {
     Error,
     AtomicBegin,
     AtomicEnd,
-    /// An arbitrary value; `bits` and sign tell its range (no wider than the type of the call's result: `long` has 64 here),
-    /// `boolean` restricts it to 0 and 1.
+    /// An arbitrary value; `bits` and sign tell its range, `boolean` restricts it to 0 and 1. A row of `long` has 64 bits; in
+    /// [`crate::Models`] they are no more than the declared result has.
     Nondet {
         bits: u8,
         signed: bool,

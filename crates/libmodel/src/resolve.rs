@@ -1,9 +1,9 @@
 //! From the functions of one program to what calling them means.
 
-use crate::{Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, lookup};
+use crate::{Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, VerifierOp, lookup};
 use raddle_base::IdVec;
 use raddle_config::{Config, LockFunctions, LockMode, TrySuccess};
-use raddle_ir::{DebugType, DebugTypeId, Function, FunctionId, Program};
+use raddle_ir::{DebugType, DebugTypeId, Function, FunctionId, Program, Ty};
 
 /// The meaning of every function of a program.
 #[derive(Clone, Debug)]
@@ -37,7 +37,15 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
     }
     let row = lookup(name);
     if !function.is_defined() {
-        return row.map_or(Meaning::Unknown, |row| Meaning::Effect(row.effect, row.assumptions.to_vec()));
+        return match row {
+            Some(row) => Meaning::Effect(narrowed(row.effect, function), row.assumptions.to_vec()),
+            // Any value, but of which type: not 0, which is what an unknown function would return.
+            None if name.starts_with("__VERIFIER_nondet_") => {
+                let reason = "a nondeterministic value of an unknown type";
+                Meaning::Effect(Effect::Unsupported { reason }, Vec::new())
+            }
+            None => Meaning::Unknown,
+        };
     }
     if let Some(rest) = name.strip_prefix("__VERIFIER_atomic_") {
         return match row {
@@ -63,6 +71,16 @@ fn library_name<'p>(program: &'p Program, function: &Function) -> &'p str {
     match symbol.split_once('.') {
         Some((stem, _)) if stem == name => name,
         _ => symbol.strip_prefix('\u{1}').unwrap_or(symbol),
+    }
+}
+
+/// A nondeterministic value is no wider than the declared result: `long` depends on the data model.
+fn narrowed(effect: Effect, function: &Function) -> Effect {
+    match (effect, function.returns.first()) {
+        (Effect::Verifier(VerifierOp::Nondet { bits, signed, boolean }), Some(Ty::Int(width))) => {
+            Effect::Verifier(VerifierOp::Nondet { bits: bits.min(*width), signed, boolean })
+        }
+        _ => effect,
     }
 }
 

@@ -7,7 +7,7 @@ use raddle_ir::{
     Block, DataModel, DebugType, DebugTypeId, Function, Param, Program, RecordKind, Reg, RegInfo, Terminator,
     Ty,
 };
-use raddle_libmodel::{Arg, Effect, How, LockFamily, Meaning, Mode, Models, Returns, lookup};
+use raddle_libmodel::{Arg, Effect, How, LockFamily, Meaning, Mode, Models, Returns, VerifierOp, lookup};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Defined {
@@ -18,6 +18,17 @@ enum Defined {
 
 /// A program of one function with one parameter.
 fn meaning(symbol: &str, name: &str, defined: Defined, parameter: Parameter, config: &str) -> Meaning {
+    returning(&[], symbol, name, defined, parameter, config)
+}
+
+fn returning(
+    returns: &[Ty],
+    symbol: &str,
+    name: &str,
+    defined: Defined,
+    parameter: Parameter,
+    config: &str,
+) -> Meaning {
     let mut program = Program::new(DataModel::Lp64);
     let debug_type = parameter.debug_type(&mut program);
     let reg = RegInfo { ty: Ty::Ptr, name: None, debug_type };
@@ -34,7 +45,7 @@ fn meaning(symbol: &str, name: &str, defined: Defined, parameter: Parameter, con
         in_primary_file: defined == Defined::InPrimaryFile,
         params: vec![Param { reg: Reg(0), by_value: None, debug_type }],
         variadic: false,
-        returns: vec![],
+        returns: returns.to_vec(),
         address_taken: false,
         noreturn: false,
         regs: IdVec::from_vec(vec![reg]),
@@ -212,4 +223,22 @@ fn the_users_locks() {
     assert_eq!(resolve("entered", Defined::InPrimaryFile), Meaning::Body);
     assert_eq!(resolve("entered", Defined::No), Meaning::Unknown);
     assert_eq!(resolve("pthread_mutex_unlock", Defined::No), of_row("pthread_mutex_unlock"));
+}
+
+#[test]
+fn nondeterministic_values_have_the_width_of_the_declaration() {
+    let resolve = |name, bits| returning(&[Ty::Int(bits)], name, name, Defined::No, Parameter::Unknown, "");
+    let bits = |meaning| match meaning {
+        Meaning::Effect(Effect::Verifier(VerifierOp::Nondet { bits, signed, .. }), _) => (bits, signed),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(bits(resolve("__VERIFIER_nondet_long", 32)), (32, true));
+    assert_eq!(bits(resolve("__VERIFIER_nondet_long", 64)), (64, true));
+    assert_eq!(bits(resolve("__VERIFIER_nondet_uchar", 32)), (8, false));
+    for name in ["__VERIFIER_nondet_struct_s", "__VERIFIER_nondet_memory"] {
+        assert!(matches!(resolve(name, 32), Meaning::Effect(Effect::Unsupported { .. }, _)), "{name}");
+    }
+    let body =
+        meaning("__VERIFIER_nondet_x", "__VERIFIER_nondet_x", Defined::InHeader, Parameter::Unknown, "");
+    assert_eq!(body, Meaning::Body);
 }
