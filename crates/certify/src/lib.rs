@@ -7,11 +7,55 @@
 mod confirmed;
 mod detector;
 mod names;
+mod path;
 mod problem;
 mod race;
 mod refusal;
 mod replay;
+#[cfg(test)]
+mod tests;
 
 pub use confirmed::{ConfirmedProblem, ConfirmedRace};
 pub use refusal::Refusal;
 pub use replay::Witness;
+
+use raddle_base::SiteId;
+use raddle_event::ProblemKind;
+use raddle_interp::{Interp, Options};
+use raddle_ir::Program;
+use raddle_libmodel::Models;
+use std::sync::Arc;
+
+/// The program, and the input and freedoms under which its witnesses were made.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub program: Arc<Program>,
+    pub models: Arc<Models>,
+    pub options: Options,
+}
+
+/// Replays the witness and looks for a race between accesses at these two sites.
+pub fn confirm_race(
+    subject: &Subject,
+    witness: &Witness,
+    sites: (SiteId, SiteId),
+) -> Result<ConfirmedRace, Refusal> {
+    race::confirm(&subject.program, || subject.fresh(), witness, sites)
+}
+
+/// Replays the witness and looks for an error of this kind at this site.
+pub fn confirm_problem(
+    subject: &Subject,
+    witness: &Witness,
+    kind: ProblemKind,
+    site: SiteId,
+) -> Result<ConfirmedProblem, Refusal> {
+    problem::confirm(&subject.program, || subject.fresh(), witness, kind, site)
+}
+
+impl Subject {
+    fn fresh(&self) -> Result<Interp, Refusal> {
+        Interp::new(Arc::clone(&self.program), Arc::clone(&self.models), self.options.clone())
+            .map_err(|error| Refusal::Start(error.to_string()))
+    }
+}

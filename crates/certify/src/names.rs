@@ -1,11 +1,13 @@
 //! Sites, threads and locks in the programmer's words.
 
+use crate::path;
 use crate::replay::Held;
-use raddle_base::SiteId;
+use raddle_base::{SiteId, Symbol};
 use raddle_event::{Addr, Loc, ThreadId};
 use raddle_finding::{Frame, LockReport, ThreadReport};
-use raddle_ir::{Callee, Code, Inst, PlaceId, Program};
+use raddle_ir::{Callee, Code, DebugTypeId, Global, Inst, PlaceId, PlaceStep, Program};
 use raddle_machine::{Machine, ObjectKind};
+use std::collections::BTreeMap;
 
 pub(crate) struct Names<'a, M> {
     pub(crate) program: &'a Program,
@@ -90,30 +92,68 @@ impl<M: Machine> Names<'_, M> {
 
     /// What a synchronisation object is called where `site` uses it. A global goes by its own name, so that one lock has one
     /// name everywhere; others by the expression, for want of a better one.
-    pub(crate) fn sync_object(&self, object: Addr, site: SiteId) -> String {
+    fn sync_object(&self, object: Addr, site: SiteId) -> String {
         if object == Addr::ATOMIC_SECTION {
             return "the atomic section".to_owned();
         }
         let info = self.machine.object_info(object.object);
-        let own = || self.machine.place_name(Loc { object: object.object, offset: object.offset, len: 1 });
+        if matches!(info.kind, ObjectKind::Global | ObjectKind::ThreadLocal)
+            && let Some(ty) = self.global_type(&info.name)
+        {
+            let last = self.last_field(site);
+            return info.name + &path::member(self.program, ty, u64::from(object.offset), last);
+        }
         let expression = self.argument(site);
-        if expression.is_empty() || (info.kind == ObjectKind::Global && object.offset == 0) {
-            let name = own();
-            return if name.is_empty() { info.name } else { name };
+        if !expression.is_empty() {
+            return expression;
         }
-        expression
+        let own = self.machine.place_name(Loc { object: object.object, offset: object.offset, len: 1 });
+        if own.is_empty() { info.name } else { own }
     }
 
-    pub(crate) fn lock(&self, held: &Held) -> LockReport {
-        LockReport {
-            name: self.sync_object(held.lock, held.site),
-            mode: held.mode,
-            acquired: self.frames_from(held.site, &held.stack),
-        }
+    fn global_type(&self, name: &str) -> Option<DebugTypeId> {
+        let symbol = self.program.strings.lookup(name)?;
+        let named = |global: &&Global| global.name.unwrap_or(global.symbol) == symbol;
+        self.program.globals.values().find(named)?.debug_type
     }
 
-    pub(crate) fn locks(&self, held: &[Held]) -> Vec<LockReport> {
-        held.iter().map(|held| self.lock(held)).collect()
+    /// The last member named in the expression of a call's pointer argument.
+    fn last_field(&self, site: SiteId) -> Option<Symbol> {
+        let Some(Code::Inst(Inst::Call { args, .. })) = self.program.code_at(site) else { return None };
+        let place = self.program.places.get(args.iter().find_map(|arg| arg.place)?)?;
+        place.steps.iter().rev().find_map(|step| match step {
+            PlaceStep::Field(name) => Some(*name),
+            _ => None,
+        })
+    }
+
+    /// Names for these objects (each with a site that uses it), different ones for different objects.
+    pub(crate) fn sync_objects(&self, uses: impl Iterator<Item = (Addr, SiteId)>) -> BTreeMap<Addr, String> {
+        let mut names = BTreeMap::new();
+        for (object, site) in uses {
+            names.entry(object).or_insert_with(|| self.sync_object(object, site));
+        }
+        let mut known: BTreeMap<String, u32> = BTreeMap::new();
+        for name in names.values() {
+            *known.entry(name.clone()).or_default() += 1;
+        }
+        let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+        for name in names.values_mut().filter(|name| known[*name] > 1) {
+            let number = numbers.entry(name.clone()).or_default();
+            *number += 1;
+            *name = format!("{name}#{number}");
+        }
+        names
+    }
+
+    pub(crate) fn locks(&self, held: &[Held], names: &BTreeMap<Addr, String>) -> Vec<LockReport> {
+        held.iter()
+            .map(|held| LockReport {
+                name: names.get(&held.lock).cloned().unwrap_or_default(),
+                mode: held.mode,
+                acquired: self.frames_from(held.site, &held.stack),
+            })
+            .collect()
     }
 }
 

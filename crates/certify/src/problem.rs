@@ -8,6 +8,7 @@ use raddle_event::{Addr, Loc, Problem, ProblemKind};
 use raddle_finding::AccessReport;
 use raddle_ir::{Code, Inst, Program};
 use raddle_machine::{Machine, OpKind};
+use std::collections::BTreeMap;
 
 /// `fresh` makes the machine in its start state. A deadlock or livelock is confirmed as a whole: one access per thread in it.
 pub(crate) fn confirm<M: Machine>(
@@ -32,7 +33,12 @@ pub(crate) fn confirm<M: Machine>(
     met.sort_by_key(|problem| problem.thread);
 
     let names = Names { program, machine: &machine };
-    let accesses = met.iter().map(|problem| access(&names, &witnessing, problem)).collect();
+    let held =
+        met.iter().flat_map(|problem| witnessing.held(problem.thread)).map(|held| (held.lock, held.site));
+    let wanted = met.iter().filter_map(|problem| Some((problem.object?, problem.site)));
+    let objects_by_address = names.sync_objects(held.chain(wanted));
+    let accesses =
+        met.iter().map(|problem| access(&names, &witnessing, problem, &objects_by_address)).collect();
     let objects: Vec<String> = met.iter().filter_map(|p| p.object.map(|o| object(&names, o, p))).collect();
     Ok(ConfirmedProblem {
         kind,
@@ -44,10 +50,15 @@ pub(crate) fn confirm<M: Machine>(
     })
 }
 
-fn access<M: Machine>(names: &Names<'_, M>, witnessing: &Witnessing, problem: &Problem) -> AccessReport {
+fn access<M: Machine>(
+    names: &Names<'_, M>,
+    witnessing: &Witnessing,
+    problem: &Problem,
+    objects: &BTreeMap<Addr, String>,
+) -> AccessReport {
     let (action, direction) = action(names, problem);
     let expression = match problem.object {
-        Some(object) if direction.is_none() => names.sync_object(object, problem.site),
+        Some(object) if direction.is_none() => objects.get(&object).cloned().unwrap_or_default(),
         _ => names.expression(problem.site, direction.unwrap_or(Direction::Read)),
     };
     AccessReport {
@@ -56,7 +67,7 @@ fn access<M: Machine>(names: &Names<'_, M>, witnessing: &Witnessing, problem: &P
         action,
         atomic: false,
         expression,
-        locks: names.locks(&witnessing.held(problem.thread)),
+        locks: names.locks(&witnessing.held(problem.thread), objects),
         stack: names.frames(&problem.stack),
     }
 }

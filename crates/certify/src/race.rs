@@ -5,10 +5,11 @@ use crate::names::{Direction, Names};
 use crate::replay::{Collector, Scene, Witness, Witnessing, run};
 use crate::{ConfirmedRace, Refusal};
 use raddle_base::SiteId;
-use raddle_event::Loc;
+use raddle_event::{Addr, Loc};
 use raddle_finding::AccessReport;
 use raddle_ir::{PlaceBase, PlaceStep, Program};
 use raddle_machine::{Machine, ObjectKind};
+use std::collections::BTreeMap;
 
 /// `fresh` makes the machine in its start state.
 pub(crate) fn confirm<M: Machine>(
@@ -31,10 +32,11 @@ pub(crate) fn confirm<M: Machine>(
     }
 
     let names = Names { program, machine: &machine };
+    let locks = names.sync_objects(a.held.iter().chain(&b.held).map(|held| (held.lock, held.site)));
     Ok(ConfirmedRace {
         sites: (a.event.site, b.event.site),
         variable: variable(&names, a, b),
-        accesses: [access(&names, a), access(&names, b)],
+        accesses: [access(&names, a, &locks), access(&names, b, &locks)],
         assumptions: machine.assumptions(),
         detail: object(&names, a),
         witness: witness.clone(),
@@ -50,7 +52,7 @@ fn direction(scene: &Scene) -> Direction {
     if writes { Direction::Write } else { Direction::Read }
 }
 
-fn access<M: Machine>(names: &Names<'_, M>, scene: &Scene) -> AccessReport {
+fn access<M: Machine>(names: &Names<'_, M>, scene: &Scene, locks: &BTreeMap<Addr, String>) -> AccessReport {
     let event = &scene.event;
     let direction = direction(scene);
     let action = match direction {
@@ -64,7 +66,7 @@ fn access<M: Machine>(names: &Names<'_, M>, scene: &Scene) -> AccessReport {
         action: action.to_owned(),
         atomic: touched(event).is_some_and(|access| access.atomic),
         expression: names.expression(event.site, direction),
-        locks: names.locks(&scene.held),
+        locks: names.locks(&scene.held, locks),
         stack: names.frames(&scene.stack),
     }
 }
