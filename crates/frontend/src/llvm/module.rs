@@ -1,0 +1,183 @@
+//! Modules: reading, linking, promoting locals to registers, and the data layout.
+
+use std::ffi::{CStr, c_void};
+use std::path::Path;
+
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMDiagnosticSeverity;
+use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+use inkwell::llvm_sys::core::{
+    LLVMContextSetDiagnosticHandler, LLVMDisposeModule, LLVMGetDataLayoutStr, LLVMGetDiagInfoDescription,
+    LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetModuleContext,
+    LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget, LLVMSetIsNewDbgInfoFormat,
+};
+use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
+use inkwell::llvm_sys::linker::LLVMLinkModules2;
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMModuleRef};
+use inkwell::llvm_sys::target::{
+    LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMByteOrder, LLVMByteOrdering, LLVMGetModuleDataLayout,
+    LLVMOffsetOfElement, LLVMPointerSize, LLVMSizeOfTypeInBits, LLVMTargetDataRef,
+};
+use inkwell::llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
+};
+use inkwell::memory_buffer::MemoryBuffer;
+
+use super::{Type, TypeKind, Value, take_message};
+
+pub(crate) struct Module<'c> {
+    raw: LLVMModuleRef,
+    context: &'c Context,
+}
+
+/// Sizes and offsets by the module's data layout.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout<'m> {
+    raw: LLVMTargetDataRef,
+    marker: std::marker::PhantomData<&'m ()>,
+}
+
+/// LLVM's own handler ends the process on an error; this one keeps the messages for [`Module::link`].
+pub(crate) fn new_context() -> Context {
+    let context = Context::create();
+    unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(ignore), std::ptr::null_mut()) };
+    context
+}
+
+impl<'c> Module<'c> {
+    /// Reads bitcode or textual IR.
+    pub(crate) fn read(context: &'c Context, path: &Path) -> Result<Self, String> {
+        let buffer = MemoryBuffer::create_from_file(path).map_err(|error| error.to_string())?;
+        let (mut raw, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let failed =
+            unsafe { LLVMParseIRInContext(context.raw(), buffer.as_mut_ptr(), &mut raw, &mut message) };
+        // The reader has taken the buffer.
+        std::mem::forget(buffer);
+        if failed != 0 || raw.is_null() {
+            return Err(unsafe { take_message(message) });
+        }
+        Ok(Self { raw, context })
+    }
+
+    /// Whether the module is well formed: what was read from a damaged file may not be.
+    pub(crate) fn verify(&self) -> Result<(), String> {
+        let mut message = std::ptr::null_mut();
+        let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
+        let broken = unsafe { LLVMVerifyModule(self.raw, action, &mut message) } != 0;
+        let text = unsafe { take_message(message) };
+        if broken { Err(text) } else { Ok(()) }
+    }
+
+    /// Links `other` into this module. After an error this module is not to be used.
+    pub(crate) fn link(&mut self, other: Module<'c>) -> Result<(), String> {
+        let mut messages: Vec<String> = Vec::new();
+        let sink = (&raw mut messages).cast::<c_void>();
+        let failed = unsafe {
+            LLVMContextSetDiagnosticHandler(self.context.raw(), Some(collect), sink);
+            let failed = LLVMLinkModules2(self.raw, other.raw);
+            LLVMContextSetDiagnosticHandler(self.context.raw(), Some(ignore), std::ptr::null_mut());
+            failed
+        };
+        // The linker has taken the other module.
+        std::mem::forget(other);
+        if failed == 0 { Ok(()) } else { Err(messages.join("\n")) }
+    }
+
+    /// Locals whose address is not taken become registers, and debug records become readable calls.
+    pub(crate) fn promote_locals(&mut self) -> Result<(), String> {
+        unsafe {
+            let options = LLVMCreatePassBuilderOptions();
+            let error = LLVMRunPasses(self.raw, c"function(mem2reg)".as_ptr(), std::ptr::null_mut(), options);
+            LLVMDisposePassBuilderOptions(options);
+            if !error.is_null() {
+                let message = LLVMGetErrorMessage(error);
+                let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+                LLVMDisposeErrorMessage(message);
+                return Err(text);
+            }
+            LLVMSetIsNewDbgInfoFormat(self.raw, 0);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn triple(&self) -> String {
+        unsafe { CStr::from_ptr(LLVMGetTarget(self.raw)) }.to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn layout_text(&self) -> String {
+        unsafe { CStr::from_ptr(LLVMGetDataLayoutStr(self.raw)) }.to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn layout(&self) -> Layout<'_> {
+        Layout { raw: unsafe { LLVMGetModuleDataLayout(self.raw) }, marker: std::marker::PhantomData }
+    }
+
+    pub(crate) fn context(&self) -> LLVMContextRef {
+        unsafe { LLVMGetModuleContext(self.raw) }
+    }
+
+    pub(crate) fn functions(&self) -> impl Iterator<Item = Value<'_>> {
+        let mut next = unsafe { LLVMGetFirstFunction(self.raw) };
+        std::iter::from_fn(move || {
+            let current = Value::maybe(next)?;
+            next = unsafe { LLVMGetNextFunction(next) };
+            Some(current)
+        })
+    }
+
+    pub(crate) fn globals(&self) -> impl Iterator<Item = Value<'_>> {
+        let mut next = unsafe { LLVMGetFirstGlobal(self.raw) };
+        std::iter::from_fn(move || {
+            let current = Value::maybe(next)?;
+            next = unsafe { LLVMGetNextGlobal(next) };
+            Some(current)
+        })
+    }
+}
+
+impl Drop for Module<'_> {
+    fn drop(&mut self) {
+        unsafe { LLVMDisposeModule(self.raw) };
+    }
+}
+
+impl<'m> Layout<'m> {
+    pub(crate) fn pointer_bytes(self) -> u32 {
+        unsafe { LLVMPointerSize(self.raw) }
+    }
+
+    pub(crate) fn is_little_endian(self) -> bool {
+        matches!(unsafe { LLVMByteOrder(self.raw) }, LLVMByteOrdering::LLVMLittleEndian)
+    }
+
+    /// Bytes from one array element to the next; 0 for types without a size.
+    pub(crate) fn size(self, ty: Type<'m>) -> u64 {
+        if ty.is_sized() { unsafe { LLVMABISizeOfType(self.raw, ty.raw) } } else { 0 }
+    }
+
+    pub(crate) fn bits(self, ty: Type<'m>) -> u64 {
+        if ty.is_sized() { unsafe { LLVMSizeOfTypeInBits(self.raw, ty.raw) } } else { 0 }
+    }
+
+    pub(crate) fn alignment(self, ty: Type<'m>) -> u32 {
+        if ty.is_sized() { unsafe { LLVMABIAlignmentOfType(self.raw, ty.raw) } } else { 1 }
+    }
+
+    /// The byte offset of a struct's field.
+    pub(crate) fn field_offset(self, ty: Type<'m>, index: u32) -> Option<u64> {
+        let known = ty.kind() == TypeKind::Struct && ty.is_sized() && ty.field(index).is_some();
+        known.then(|| unsafe { LLVMOffsetOfElement(self.raw, ty.raw, index) })
+    }
+}
+
+extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}
+
+extern "C" fn collect(info: LLVMDiagnosticInfoRef, sink: *mut c_void) {
+    unsafe {
+        if matches!(LLVMGetDiagInfoSeverity(info), LLVMDiagnosticSeverity::LLVMDSError) {
+            let messages = &mut *sink.cast::<Vec<String>>();
+            messages.push(take_message(LLVMGetDiagInfoDescription(info)));
+        }
+    }
+}

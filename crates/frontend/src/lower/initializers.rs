@@ -1,0 +1,174 @@
+//! Initial values of globals, constructors and destructors.
+//!
+//! Bytes and addresses are data. An initial value of any other form (the difference of two labels) is computed by a constructor that
+//! runs before all others, so that what cannot be expressed there is `Unsupported` in plain sight.
+
+use inkwell::llvm_sys::LLVMOpcode;
+use raddle_base::IdVec;
+use raddle_ir::{Function, FunctionId, GlobalId, Init, Relocation, SymbolRef, Ty};
+
+use super::Lowered;
+use super::constants::address_parts;
+use super::function::lower_deferred;
+use super::module::{GlobalRef, ModuleLowerer};
+use crate::llvm::{ConstKind, Module, TypeKind, Value, ValueKind};
+
+/// A piece of a global whose value is computed before `main`.
+pub(super) struct Deferred<'m> {
+    pub(super) global: GlobalId,
+    pub(super) offset: u64,
+    pub(super) value: Value<'m>,
+}
+
+pub(super) fn lower_initializers<'m>(
+    lowerer: &mut ModuleLowerer<'m>,
+    module: &'m Module<'_>,
+    globals: &[Value<'m>],
+) {
+    for &value in globals {
+        let (Some(initializer), Some(&id)) = (value.initializer(), lowerer.globals.get(&value)) else {
+            continue;
+        };
+        let mut init = Init::default();
+        lowerer.fill(id, initializer, 0, &mut init);
+        lowerer.program.globals[id].init = Some(init);
+    }
+    let constructors = lowerer.function_list(module, "llvm.global_ctors");
+    let mut destructors = lowerer.function_list(module, "llvm.global_dtors");
+    // `.fini_array` is run from its end.
+    destructors.reverse();
+    lowerer.program.constructors = constructors;
+    lowerer.program.destructors = destructors;
+    if !lowerer.deferred.is_empty() {
+        let function = lowerer.declare_initializer();
+        lower_deferred(lowerer, function);
+        lowerer.program.constructors.insert(0, function);
+    }
+}
+
+impl<'m> ModuleLowerer<'m> {
+    fn fill(&mut self, global: GlobalId, value: Value<'m>, offset: u64, init: &mut Init) {
+        if let Some(bytes) = value.string_bytes() {
+            write(init, offset, &bytes);
+            return;
+        }
+        if value.kind() == ValueKind::Constant {
+            match value.const_kind() {
+                ConstKind::Zero | ConstKind::Undef | ConstKind::NullPointer => return,
+                ConstKind::Aggregate => {
+                    self.fill_elements(global, value, offset, init);
+                    return;
+                }
+                _ => {}
+            }
+        }
+        if let Some(bits) = value.int_bits().or_else(|| value.float_bits()) {
+            let bytes = self.types.layout.bits(value.ty()).div_ceil(8) as usize;
+            write(init, offset, &bits.to_le_bytes()[..bytes.min(16)]);
+            return;
+        }
+        match self.address(value) {
+            Ok((target, addend)) => init.relocations.push(Relocation { offset, target, addend }),
+            Err(_) => self.deferred.push(Deferred { global, offset, value }),
+        }
+    }
+
+    fn fill_elements(&mut self, global: GlobalId, value: Value<'m>, offset: u64, init: &mut Init) {
+        let ty = value.ty();
+        let layout = self.types.layout;
+        let (count, stride) = match (ty.kind(), ty.element()) {
+            (TypeKind::Struct, _) => (ty.fields().len() as u64, None),
+            (TypeKind::Array(count), Some(element)) => (count, Some(layout.size(element))),
+            (TypeKind::Vector(count), Some(element)) if layout.bits(element).is_multiple_of(8) => {
+                (u64::from(count), Some(layout.bits(element) / 8))
+            }
+            _ => {
+                self.deferred.push(Deferred { global, offset, value });
+                return;
+            }
+        };
+        for index in 0..count {
+            let at = match stride {
+                Some(stride) => Some(index * stride),
+                None => layout.field_offset(ty, index as u32),
+            };
+            match (at, value.element(index as u32)) {
+                (Some(at), Some(element)) => self.fill(global, element, offset + at, init),
+                _ => self.deferred.push(Deferred { global, offset, value }),
+            }
+        }
+    }
+
+    /// A pointer-sized constant as symbol plus bytes.
+    fn address(&mut self, value: Value<'m>) -> Lowered<(SymbolRef, i64)> {
+        let mut value = value;
+        if value.const_kind() == ConstKind::Expression(LLVMOpcode::LLVMPtrToInt) {
+            let whole = value.ty().kind() == TypeKind::Integer(self.pointer_bytes() * 8);
+            value = match value.operand(0) {
+                Some(operand) if whole => operand,
+                _ => return Err("part of an address".to_owned()),
+            };
+        }
+        let (base, bytes) = address_parts(self.types.layout, value)?;
+        if let Some((function, block)) = base.block_address() {
+            let function = *self.functions.get(&function).ok_or_else(|| "label of nothing".to_owned())?;
+            let block = self.block_id(block).ok_or_else(|| "label without a block".to_owned())?;
+            return Ok((SymbolRef::Block(function, block), bytes));
+        }
+        match self.global_ref(base)? {
+            (GlobalRef::Variable(id), more) => Ok((SymbolRef::Global(id), bytes + more)),
+            (GlobalRef::Function(id), more) => {
+                self.take_address(id);
+                Ok((SymbolRef::Function(id), bytes + more))
+            }
+            (GlobalRef::ThreadLocal(_), _) => Err("address of a thread-local in data".to_owned()),
+        }
+    }
+
+    /// `llvm.global_ctors` and its twin: functions by priority, then in order.
+    fn function_list(&mut self, module: &'m Module<'_>, name: &str) -> Vec<FunctionId> {
+        let list = module.globals().find(|global| global.name() == name);
+        let Some(list) = list.and_then(|list| list.initializer()) else { return Vec::new() };
+        let TypeKind::Array(count) = list.ty().kind() else { return Vec::new() };
+        let mut entries = Vec::new();
+        for entry in (0..count as u32).filter_map(|index| list.element(index)) {
+            let priority = entry.element(0).and_then(|priority| priority.int_bits()).unwrap_or(65535);
+            let Some(function) = entry.element(1) else { continue };
+            match self.global_ref(function) {
+                Ok((GlobalRef::Function(id), _)) => entries.push((priority, id)),
+                _ => self.warnings.push(format!("{name}: an entry that is not a function is left out")),
+            }
+        }
+        entries.sort_by_key(|(priority, _)| *priority);
+        entries.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn declare_initializer(&mut self) -> FunctionId {
+        let symbol = self.symbol("raddle.initializers");
+        self.program.functions.push(Function {
+            symbol,
+            name: symbol,
+            span: None,
+            in_primary_file: false,
+            params: Vec::new(),
+            variadic: false,
+            returns: Vec::<Ty>::new(),
+            address_taken: false,
+            noreturn: false,
+            regs: IdVec::new(),
+            blocks: IdVec::new(),
+        })
+    }
+}
+
+fn write(init: &mut Init, offset: u64, bytes: &[u8]) {
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    if used == 0 {
+        return;
+    }
+    let start = offset as usize;
+    if init.data.len() < start + used {
+        init.data.resize(start + used, 0);
+    }
+    init.data[start..start + used].copy_from_slice(&bytes[..used]);
+}

@@ -1,0 +1,282 @@
+//! The whole module: declares every function and global, then fills in initialisers and bodies.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use raddle_base::{IdVec, Symbol};
+use raddle_ir::{
+    BlockId, DataModel, DebugTypeId, Function, FunctionId, Global, GlobalId, Operand, Param, Place, PlaceId,
+    Program, Reg, RegInfo, Ty,
+};
+
+use super::Lowered;
+use super::debug::Debug;
+use super::function::lower_body;
+use super::initializers::{Deferred, lower_initializers};
+use super::types::Types;
+use crate::llvm::{Block, Module, Type, Value, ValueKind};
+
+/// How source files are named in the program.
+pub(crate) struct SourceNames {
+    pub(crate) working_directory: PathBuf,
+    /// Files that were compiled under another name than debug information gives them: the source of a preprocessed file.
+    pub(crate) primary: Vec<PathBuf>,
+}
+
+/// Lowers a module whose locals have been promoted. Cannot fail: what is not understood is in the program as `Unsupported`.
+pub(crate) fn lower(
+    module: &Module<'_>,
+    data_model: DataModel,
+    names: SourceNames,
+) -> (Program, Vec<String>) {
+    let mut lowerer = ModuleLowerer {
+        program: Program::new(data_model),
+        types: Types::new(module.layout()),
+        debug: Debug::new(module.context(), names),
+        functions: HashMap::new(),
+        globals: HashMap::new(),
+        blocks: HashMap::new(),
+        places: HashMap::new(),
+        refused: HashMap::new(),
+        deferred: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let globals: Vec<Value<'_>> =
+        module.globals().filter(|global| !global.name().starts_with("llvm.")).collect();
+    for &global in &globals {
+        lowerer.declare_global(global);
+    }
+    let functions: Vec<Value<'_>> =
+        module.functions().filter(|function| !function.name().starts_with("llvm.")).collect();
+    for &function in &functions {
+        lowerer.declare_function(function);
+    }
+    lower_initializers(&mut lowerer, module, &globals);
+    for &function in &functions {
+        if !function.is_declaration() {
+            lower_body(&mut lowerer, function);
+        }
+    }
+    (lowerer.program, lowerer.warnings)
+}
+
+pub(super) struct ModuleLowerer<'m> {
+    pub(super) program: Program,
+    pub(super) types: Types<'m>,
+    pub(super) debug: Debug<'m>,
+    pub(super) functions: HashMap<Value<'m>, FunctionId>,
+    pub(super) globals: HashMap<Value<'m>, GlobalId>,
+    /// Blocks whose address is taken in data.
+    blocks: HashMap<Block<'m>, BlockId>,
+    places: HashMap<Place, PlaceId>,
+    /// Functions whose signature cannot be expressed, with the reason.
+    pub(super) refused: HashMap<FunctionId, String>,
+    /// Initial values that are not plain bytes or addresses: computed before `main`.
+    pub(super) deferred: Vec<Deferred<'m>>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// What a global value of LLVM is in the program.
+#[derive(Clone, Copy)]
+pub(super) enum GlobalRef {
+    Variable(GlobalId),
+    ThreadLocal(GlobalId),
+    Function(FunctionId),
+}
+
+impl<'m> ModuleLowerer<'m> {
+    pub(super) fn symbol(&mut self, text: &str) -> Symbol {
+        self.program.strings.intern(text)
+    }
+
+    pub(super) fn place(&mut self, place: Place) -> PlaceId {
+        if let Some(&id) = self.places.get(&place) {
+            return id;
+        }
+        let id = self.program.places.push(place.clone());
+        self.places.insert(place, id);
+        id
+    }
+
+    pub(super) fn pointer_bytes(&self) -> u32 {
+        self.program.data_model.pointer_bytes()
+    }
+
+    /// The integer type of a pointer's width.
+    pub(super) fn address_type(&self) -> Ty {
+        Ty::Int((self.pointer_bytes() * 8) as u8)
+    }
+
+    /// The function or variable behind a global value and its aliases, with the bytes that an alias adds.
+    pub(super) fn global_ref(&self, value: Value<'m>) -> Lowered<(GlobalRef, i64)> {
+        match value.kind() {
+            ValueKind::Function => match self.functions.get(&value) {
+                Some(&id) => Ok((GlobalRef::Function(id), 0)),
+                None => Err(format!("address of {}", value.name())),
+            },
+            ValueKind::GlobalVariable => match self.globals.get(&value) {
+                Some(&id) if value.is_thread_local() => Ok((GlobalRef::ThreadLocal(id), 0)),
+                Some(&id) => Ok((GlobalRef::Variable(id), 0)),
+                None => Err(format!("address of {}", value.name())),
+            },
+            ValueKind::Alias => {
+                let aliasee = value.aliasee().ok_or_else(|| "alias of nothing".to_owned())?;
+                let (base, bytes) = super::constants::address_parts(self.types.layout, aliasee)?;
+                let (global, more) = self.global_ref(base)?;
+                Ok((global, bytes + more))
+            }
+            ValueKind::IFunc => Err("function chosen at load time (ifunc)".to_owned()),
+            _ => Err("address that is not a symbol".to_owned()),
+        }
+    }
+
+    pub(super) fn take_address(&mut self, function: FunctionId) -> Operand {
+        self.program.functions[function].address_taken = true;
+        Operand::Function(function)
+    }
+
+    /// A function of the library that the lowering itself calls.
+    pub(super) fn library_function(&mut self, name: &str) -> FunctionId {
+        if let Some(id) = self.program.function_by_symbol(name) {
+            return id;
+        }
+        let symbol = self.symbol(name);
+        self.program.functions.push(Function {
+            symbol,
+            name: symbol,
+            span: None,
+            in_primary_file: false,
+            params: Vec::new(),
+            variadic: false,
+            returns: Vec::new(),
+            address_taken: false,
+            noreturn: true,
+            regs: IdVec::new(),
+            blocks: IdVec::new(),
+        })
+    }
+
+    /// Blocks keep LLVM's order, so a block's id is its position.
+    pub(super) fn block_id(&mut self, block: Block<'m>) -> Option<BlockId> {
+        if !self.blocks.contains_key(&block) {
+            for (index, other) in block.parent().blocks().enumerate() {
+                self.blocks.insert(other, BlockId(index as u32));
+            }
+        }
+        self.blocks.get(&block).copied()
+    }
+
+    fn declare_global(&mut self, value: Value<'m>) {
+        let symbol = self.symbol(&value.name());
+        let (mut name, mut owner, mut span, mut debug_type) = (None, None, None, None);
+        if let Some(node) = value.global_variable_debug(self.debug.context) {
+            name = node.name().map(|text| self.symbol(&text));
+            owner = node.variable_scope().and_then(function_around).map(|text| self.symbol(&text));
+            let file = node.variable_file().and_then(|file| self.debug.file(&mut self.program, file));
+            let line = node.variable_line();
+            span = file.map(|file| raddle_base::Span { file, line, column: 0 });
+            debug_type = node.operand(3).map(|ty| self.debug.types.id(&mut self.program, Some(ty)));
+        } else if !is_private_name(&value.name()) {
+            name = Some(symbol);
+        }
+        let ty = value.global_type();
+        let bytes = ty.map_or(0, |ty| self.types.layout.size(ty));
+        let natural = ty.map_or(1, |ty| self.types.layout.alignment(ty));
+        let id = self.program.globals.push(Global {
+            symbol,
+            name,
+            owner,
+            span,
+            debug_type,
+            bytes,
+            align: value.global_alignment().max(natural).max(1),
+            thread_local: value.is_thread_local(),
+            constant: value.is_constant_global(),
+            init: None,
+        });
+        self.globals.insert(value, id);
+    }
+
+    fn declare_function(&mut self, value: Value<'m>) {
+        let symbol = self.symbol(&value.name());
+        let mut name = symbol;
+        let (mut span, mut in_primary_file) = (None, false);
+        if let Some(node) = value.subprogram(self.debug.context) {
+            if let Some(text) = node.name() {
+                name = self.symbol(&text);
+            }
+            let file = node.scope_file().and_then(|file| self.debug.file(&mut self.program, file));
+            span = file.map(|file| raddle_base::Span { file, line: node.subprogram_line(), column: 0 });
+            in_primary_file = self.debug.in_primary_file(&mut self.program, node);
+        }
+        let ty = value.global_type();
+        let mut regs = IdVec::new();
+        let signature = self.params(value, &mut regs).and_then(|params| {
+            let returns = match ty.and_then(Type::return_type) {
+                Some(ty) => self.types.pieces(ty)?.iter().map(|piece| piece.ty).collect(),
+                None => Vec::new(),
+            };
+            Ok((params, returns))
+        });
+        let id = self.program.functions.push(Function {
+            symbol,
+            name,
+            span: if value.is_declaration() { None } else { span },
+            in_primary_file,
+            params: Vec::new(),
+            variadic: ty.is_some_and(Type::is_variadic),
+            returns: Vec::new(),
+            address_taken: false,
+            noreturn: value.function_has_attribute("noreturn"),
+            regs,
+            blocks: IdVec::new(),
+        });
+        match signature {
+            Ok((params, returns)) => {
+                let function = &mut self.program.functions[id];
+                (function.params, function.returns) = (params, returns);
+            }
+            Err(reason) => {
+                self.program.functions[id].regs = IdVec::new();
+                self.refused.insert(id, reason);
+            }
+        }
+        self.functions.insert(value, id);
+    }
+
+    fn params(&mut self, value: Value<'m>, regs: &mut IdVec<Reg, RegInfo>) -> Lowered<Vec<Param>> {
+        let mut params = Vec::new();
+        for (index, param) in value.params().into_iter().enumerate() {
+            let index = index as u32;
+            let by_value = value.param_type_attribute(index, "byval").map(|ty| {
+                let align = value.param_int_attribute(index, "align");
+                let align = align.map_or(self.types.layout.alignment(ty), |align| align as u32);
+                (self.types.layout.size(ty), align)
+            });
+            for piece in self.types.pieces(param.ty())?.iter() {
+                let reg = regs.push(RegInfo { ty: piece.ty, name: None, debug_type: None });
+                params.push(Param { reg, by_value, debug_type: None::<DebugTypeId> });
+            }
+        }
+        Ok(params)
+    }
+}
+
+/// Names that the compiler invents for constants: `.str.3`, `__const.main.table`, `switch.table`.
+fn is_private_name(name: &str) -> bool {
+    name.is_empty() || name.starts_with('.') || name.starts_with("__const.") || name.starts_with("__func__.")
+}
+
+/// The function that a scope lies in, for a `static` variable inside it.
+fn function_around(scope: crate::llvm::Meta<'_>) -> Option<String> {
+    let mut scope = Some(scope);
+    for _ in 0..64 {
+        let node = scope?;
+        match node.kind() {
+            crate::llvm::MetaKind::Subprogram => return node.name(),
+            crate::llvm::MetaKind::LexicalBlock => scope = node.operand(1),
+            _ => return None,
+        }
+    }
+    None
+}
