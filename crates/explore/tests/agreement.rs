@@ -3,7 +3,7 @@
 use raddle_explore::enumerate::{
     Coverage, Exploration, FoundProblem, Goal, Limits, RaceKey, StateCache, every_access, sync,
 };
-use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
+use raddle_testkit::script::{Profile, Script, ScriptMachine, Stuttering, c_text, generate, shrink};
 use std::collections::BTreeSet;
 
 /// Scripts per test: a slice, or all of them with RADDLE_SOAK=1.
@@ -130,6 +130,33 @@ fn a_state_cache_changes_no_answer() {
             Err(format!("races {:?} without, {:?} with the cache", keys(&plain), keys(&cached)))
         } else if problem_kinds(&plain) != problem_kinds(&cached) {
             Err(format!("problems {:?}, {:?}", problem_kinds(&plain), problem_kinds(&cached)))
+        } else {
+            Ok(())
+        })
+    });
+}
+
+/// Threads that go round in circles may sleep: what can happen stays the same. Deadlocks are left out: a thread that never sleeps
+/// can always wake up spuriously.
+#[test]
+fn sleeping_changes_no_answer() {
+    for_all("sleep", seeds(1_500, 60_000), &Profile { tries: true, ..Profile::TINY }, |script| {
+        let sleeps = by_state(script, Goal::AllRaces, StateCache::Fingerprints);
+        let mut restless = ScriptMachine::new(script).stuttering(Stuttering::GoesOn);
+        let limits = limits(Goal::AllRaces, StateCache::Fingerprints);
+        let goes_on = every_access(&mut restless, &limits);
+        if sleeps.coverage != Coverage::Complete || goes_on.coverage != Coverage::Complete {
+            return None;
+        }
+        let moving = |exploration: &Exploration| {
+            let mut kinds = problem_kinds(exploration);
+            kinds.retain(|group| group.iter().all(|(kind, ..)| kind != "deadlock" && kind != "livelock"));
+            kinds
+        };
+        Some(if keys(&sleeps) != keys(&goes_on) {
+            Err(format!("races {:?} with sleep, {:?} without", keys(&sleeps), keys(&goes_on)))
+        } else if moving(&sleeps) != moving(&goes_on) {
+            Err(format!("problems {:?} with sleep, {:?} without", moving(&sleeps), moving(&goes_on)))
         } else {
             Ok(())
         })

@@ -174,7 +174,7 @@ impl Generator<'_> {
             79..82 if !inner => self.section(block),
             82..88 if !inner => self.branch(block),
             88..90 if !inner => {
-                let body = vec![self.access()];
+                let body = self.body();
                 block.push(Stmt::Repeat { times: 2, body });
             }
             90..94 if !inner && self.profile.waiting_loops => self.await_value(block),

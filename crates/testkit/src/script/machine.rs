@@ -18,7 +18,16 @@ pub struct ScriptMachine {
     pub(super) objects: Rc<Objects>,
     pub(super) visibility: Visibility,
     pub(super) spurious_wakeups: SpuriousWakeups,
+    pub(super) stuttering: Stuttering,
     pub(super) state: State,
+}
+
+/// Whether a thread that goes round in circles falls asleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stuttering {
+    Sleeps,
+    /// Runs do not end: only a search that remembers states does.
+    GoesOn,
 }
 
 /// Whether a condition wait may end for no reason.
@@ -47,8 +56,14 @@ impl ScriptMachine {
             objects: Rc::new(Objects::new(script)),
             visibility: Visibility::default(),
             spurious_wakeups,
+            stuttering: Stuttering::Sleeps,
             state,
         }
+    }
+
+    pub fn stuttering(mut self, stuttering: Stuttering) -> Self {
+        self.stuttering = stuttering;
+        self
     }
 
     /// The bytes of all variables, in order: with the status, the outcome of a run.
@@ -205,7 +220,7 @@ impl Machine for ScriptMachine {
                 && self.enabled_variants(thread).contains(&variant),
             "{choice:?} is not enabled"
         );
-        if self.program.endless_loops == EndlessLoops::Present {
+        if self.program.endless_loops == EndlessLoops::Present && self.stuttering == Stuttering::Sleeps {
             let outcomes = self.outcomes(thread);
             self.state.visit(thread, variant, outcomes);
         }
