@@ -1,0 +1,211 @@
+//! Flags, each described once.
+
+use crate::words;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use raddle_driver::{DataModel, Goal, Mode, Search, Spurious, Subject};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Checks multithreaded C programs for data races: race, safe or unknown, never a silent guess.
+#[derive(Parser)]
+#[command(
+    name = "raddle",
+    version,
+    after_help = "Exit codes: 0 safe and nothing else found, 1 race or other confirmed error, \
+                  2 usage, input or tool error, 3 unknown."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Check a program: all engines, one verdict
+    Check(CheckArgs),
+    /// Try all interleavings of a program: the one engine alone
+    Explore(ExploreArgs),
+    /// Run a program under the schedule of a witness file and show what happens
+    Replay(ReplayArgs),
+    /// Check a witness file independently: exit code 1 if it shows what it claims, 3 if not
+    Certify(CertifyArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ExploreArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    /// Where threads are switched: at synchronisation only (with exact happens-before), or before every single access
+    #[arg(long, value_enum, default_value_t = ModeArg::Sync)]
+    pub(crate) mode: ModeArg,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ReplayArgs {
+    /// A file that `raddle check` wrote
+    pub(crate) witness: PathBuf,
+    /// The program's files, if not those that the witness names
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct CertifyArgs {
+    /// A file that `raddle check` wrote
+    pub(crate) file: PathBuf,
+    /// The program's files, if not those that the witness names
+    pub(crate) inputs: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ProgramArgs {
+    /// C files (.c, .i), LLVM bitcode (.bc, .ll) or a compile_commands.json; several are linked into one program
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    args: Vec<String>,
+    /// Flags for clang, in one string
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    cflags: Vec<String>,
+    /// Sizes of types: LP64 (clang -m64) or ILP32 (clang -m32)
+    #[arg(long, value_enum, ignore_case = true)]
+    data_model: Option<DataModelArg>,
+    /// Link target, where a compile_commands.json has several
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+    /// Configuration file [default: raddle.toml beside the input, else in the current folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Standard input of the program [default: empty]
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+    /// Assume that condition waits do not wake up spuriously (A-SPURIOUS)
+    #[arg(long)]
+    no_spurious: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct SearchArgs {
+    /// Stop at the first race instead of listing all
+    #[arg(long)]
+    first: bool,
+    /// Stop after this many seconds; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = words::seconds)]
+    time_limit: Duration,
+    /// Stop when Raddle uses this much memory: bytes, or with K, M, G
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = words::bytes)]
+    memory_limit: u64,
+    /// Stop after this many complete runs
+    #[arg(long, value_name = "COUNT")]
+    max_executions: Option<u64>,
+    /// Where witness files go
+    #[arg(long, value_name = "DIR", default_value = "raddle-witness")]
+    witness_dir: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct OutputArgs {
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Full)]
+    pub(crate) format: Format,
+    /// Write the report to a file instead of standard output
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print nothing; the exit code tells
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Colours in the report
+    #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
+    pub(crate) color: ColourArg,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// With source lines, locks and stacks
+    Full,
+    /// One line per finding
+    Concise,
+    /// One object, for programs
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColourArg {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    Sync,
+    EveryAccess,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DataModelArg {
+    #[value(name = "LP64")]
+    Lp64,
+    #[value(name = "ILP32")]
+    Ilp32,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Mode {
+        match mode {
+            ModeArg::Sync => Mode::Sync,
+            ModeArg::EveryAccess => Mode::EveryAccess,
+        }
+    }
+}
+
+impl ProgramArgs {
+    pub(crate) fn subject(&self) -> anyhow::Result<Subject> {
+        let mut cflags = Vec::new();
+        for flags in &self.cflags {
+            cflags.extend(words::split(flags)?);
+        }
+        Ok(Subject {
+            inputs: self.inputs.clone(),
+            cflags,
+            data_model: self.data_model.map(|model| match model {
+                DataModelArg::Lp64 => DataModel::Lp64,
+                DataModelArg::Ilp32 => DataModel::Ilp32,
+            }),
+            target: self.target.clone(),
+            config: self.config.clone(),
+            args: self.args.clone(),
+            stdin: self.stdin.clone(),
+            spurious: if self.no_spurious { Spurious::Off } else { Spurious::On },
+        })
+    }
+}
+
+impl SearchArgs {
+    pub(crate) fn search(&self, mode: Mode) -> Search {
+        Search {
+            mode,
+            goal: if self.first { Goal::FirstRace } else { Goal::AllRaces },
+            time: (!self.time_limit.is_zero()).then_some(self.time_limit),
+            memory: (self.memory_limit != 0).then_some(self.memory_limit),
+            executions: self.max_executions,
+            witness_dir: Some(self.witness_dir.clone()),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The `raddle` command: flags, exit codes, progress; everything else is in the driver and the reports.
+//!
+//! Exit codes: 0 safe and nothing else found; 1 race or other confirmed error; 2 usage, input or tool error; 3 unknown.
+
+mod args;
+mod interrupt;
+mod output;
+mod progress;
+mod words;
+
+use args::{Cli, Command, OutputArgs, ProgramArgs};
+use clap::Parser;
+use output::Exit;
+use raddle_driver::{Control, Progress, Search};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("raddle: internal error: {panic}\nraddle: this is a bug in Raddle, please report it");
+    }));
+    let cli = Cli::parse();
+    let exit = run(&cli).unwrap_or_else(|error| {
+        eprintln!("raddle: {error:#}");
+        Exit::Error
+    });
+    ExitCode::from(exit as u8)
+}
+
+fn run(cli: &Cli) -> anyhow::Result<Exit> {
+    match &cli.command {
+        Command::Check(check) => {
+            let search = check.search.search(raddle_driver::Mode::Sync);
+            run_search(&check.program, &search, &check.output)
+        }
+        Command::Explore(explore) => {
+            let search = explore.search.search(explore.mode.into());
+            run_search(&explore.program, &search, &explore.output)
+        }
+        Command::Replay(replay) => {
+            let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;
+            sources.extend(replay.inputs.iter().chain([&replay.witness]).cloned());
+            output::refuse_to_overwrite(&replay.output, &sources)?;
+            let answer = raddle_driver::replay(&replay.witness, &replay.inputs)?;
+            output::write(&answer, &replay.output)
+        }
+        Command::Certify(certify) => {
+            let answer = raddle_driver::replay(&certify.file, &certify.inputs)?;
+            output::write_judgement(&answer, &certify.file)
+        }
+    }
+}
+
+fn run_search(program: &ProgramArgs, search: &Search, output: &OutputArgs) -> anyhow::Result<Exit> {
+    output::refuse_to_overwrite(output, &program.inputs)?;
+    let subject = program.subject()?;
+    let interrupt = interrupt::install();
+    let line = progress::Line::new(output.quiet);
+    let report = |progress: &Progress| line.show(progress);
+    let control = Control { interrupt, progress: Some(&report) };
+    let answer = raddle_driver::check(&subject, search, control);
+    line.clear();
+    output::write(&answer?, output)
+}

@@ -1,0 +1,97 @@
+//! Where the report goes, and the exit code.
+
+use crate::args::{ColourArg, Format, OutputArgs};
+use anyhow::Context;
+use raddle_driver::{Answer, Outcome, Verdict};
+use raddle_report::{Colour, FileSources, Look};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Safe = 0,
+    Found = 1,
+    Error = 2,
+    Unknown = 3,
+}
+
+/// An error when the report would replace one of these files.
+pub(crate) fn refuse_to_overwrite(output: &OutputArgs, files: &[PathBuf]) -> anyhow::Result<()> {
+    let Some(target) = output.output.as_ref().and_then(|path| path.canonicalize().ok()) else {
+        return Ok(());
+    };
+    if files.iter().any(|file| file.canonicalize().is_ok_and(|file| file == target)) {
+        anyhow::bail!("-o {} would overwrite an input; choose another name", target.display());
+    }
+    Ok(())
+}
+
+/// Prints the report as asked.
+pub(crate) fn write(answer: &Answer, output: &OutputArgs) -> anyhow::Result<Exit> {
+    if !output.quiet {
+        for warning in &answer.warnings {
+            eprintln!("warning: {warning}");
+        }
+    }
+    let text = match output.format {
+        Format::Full => raddle_report::full(&answer.outcome, &FileSources::default(), &look(output)),
+        Format::Concise => raddle_report::concise(&answer.outcome),
+        Format::Json => raddle_report::json(&answer.outcome),
+    };
+    match &output.output {
+        Some(path) => {
+            std::fs::write(path, &text).with_context(|| format!("cannot write {}", path.display()))?
+        }
+        None if output.quiet => {}
+        None => to_stdout(&text)?,
+    }
+    Ok(exit(&answer.outcome))
+}
+
+/// One line: whether the witness shows what it claims.
+pub(crate) fn write_judgement(answer: &Answer, file: &Path) -> anyhow::Result<Exit> {
+    let exit = exit(&answer.outcome);
+    let lines = raddle_report::concise(&answer.outcome);
+    let text = match answer.outcome.findings.is_empty() {
+        false => format!("{}: confirmed\n{}\n", file.display(), lines.lines().next().unwrap_or_default()),
+        true => {
+            let reasons: Vec<&str> =
+                answer.outcome.unknown_reasons.iter().map(|reason| reason.text.as_str()).collect();
+            format!("{}: not confirmed: {}\n", file.display(), reasons.join("; "))
+        }
+    };
+    to_stdout(&text)?;
+    Ok(exit)
+}
+
+/// Every finding of the driver is confirmed.
+fn exit(outcome: &Outcome) -> Exit {
+    match outcome.verdict {
+        _ if !outcome.findings.is_empty() => Exit::Found,
+        Verdict::Race => Exit::Found,
+        Verdict::Safe => Exit::Safe,
+        Verdict::Unknown => Exit::Unknown,
+    }
+}
+
+fn look(output: &OutputArgs) -> Look {
+    let terminal = output.output.is_none() && std::io::stdout().is_terminal();
+    let colour = match output.color {
+        ColourArg::Always => Colour::Ansi,
+        ColourArg::Auto if terminal && std::env::var_os("NO_COLOR").is_none() => Colour::Ansi,
+        ColourArg::Auto | ColourArg::Never => Colour::Never,
+    };
+    let default = Look::default().width;
+    let columns = terminal.then(terminal_size::terminal_size).flatten();
+    Look { colour, width: columns.map_or(default, |(width, _)| usize::from(width.0).min(default * 2)) }
+}
+
+fn to_stdout(text: &str) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        // The reader has seen enough (`raddle … | head`).
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}

@@ -1,0 +1,7 @@
+//! The binary as a user runs it: exit codes, messages, files.
+
+mod bad_input;
+mod examples;
+mod flags;
+mod replay;
+mod run;

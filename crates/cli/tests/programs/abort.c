@@ -1,0 +1,7 @@
+// Ends itself.
+#include <stdlib.h>
+
+int main(void)
+{
+    abort();
+}

@@ -1,0 +1,171 @@
+//! Hands every claim of the engine to `certify` and keeps what is confirmed.
+//!
+//! Races are grouped by the two source lines and the two expressions first, and one of each group is confirmed; what the groups
+//! then have in common (lines and variable) is one finding.
+
+use crate::load::Loaded;
+use crate::outcome::Shown;
+use crate::witness::Claim;
+use crate::{Mode, bug};
+use raddle_base::SiteId;
+use raddle_certify::{
+    ConfirmedProblem, ConfirmedRace, Refusal, Subject, Witness, confirm_problem, confirm_race,
+};
+use raddle_event::{Choice, ProblemKind};
+use raddle_explore::enumerate::{Exploration, FoundRace};
+use raddle_finding::{Evidence, Finding, FindingKind, Frame, UnknownReason};
+use raddle_ir::Program;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) struct Confirmed {
+    pub(crate) shown: Vec<Shown>,
+    /// Claims that did not hold up: bugs of ours.
+    pub(crate) refused: Vec<UnknownReason>,
+}
+
+pub(crate) fn confirm(loaded: &Loaded, exploration: &Exploration, mode: Mode) -> Confirmed {
+    let subject = loaded.certify_subject();
+    let mut confirmed = Confirmed { shown: Vec::new(), refused: Vec::new() };
+    races(&subject, loaded, exploration, mode, &mut confirmed);
+    problems(&subject, exploration, &mut confirmed);
+    confirmed
+}
+
+fn races(
+    subject: &Subject,
+    loaded: &Loaded,
+    exploration: &Exploration,
+    mode: Mode,
+    confirmed: &mut Confirmed,
+) {
+    let mut groups: BTreeMap<Group, Vec<&FoundRace>> = BTreeMap::new();
+    for race in &exploration.races {
+        groups.entry(Group::of(&loaded.program, race)).or_default().push(race);
+    }
+    let mut told = BTreeSet::new();
+    for candidates in groups.values_mut() {
+        candidates.sort_by_key(|race| (race.schedule.choices.len(), race.key));
+        for race in candidates.iter() {
+            match confirm_race(subject, &witness_of(race, mode), race.key.sites()) {
+                Ok(race) => {
+                    if told.insert(identity(&race)) {
+                        confirmed.shown.push(race_finding(race));
+                    }
+                    break;
+                }
+                Err(refusal) => confirmed.refused.push(refused("data race", &refusal)),
+            }
+        }
+    }
+}
+
+/// In the every-access mode the schedule leads to the state in which both accesses are next.
+fn witness_of(race: &FoundRace, mode: Mode) -> Witness {
+    let mut schedule = race.schedule.clone();
+    if mode == Mode::EveryAccess {
+        for event in [race.first, race.second] {
+            schedule.choices.push(Choice { thread: event.thread, variant: 0 });
+        }
+    }
+    Witness { schedule, visibility: race.visibility.clone() }
+}
+
+fn problems(subject: &Subject, exploration: &Exploration, confirmed: &mut Confirmed) {
+    let mut told = BTreeSet::new();
+    for found in &exploration.problems {
+        let Some(first) = found.problems.first() else { continue };
+        let witness = Witness { schedule: found.schedule.clone(), visibility: found.visibility.clone() };
+        match confirm_problem(subject, &witness, first.kind, first.site) {
+            Ok(problem) => {
+                let mut places: Vec<Frame> = problem.accesses().iter().map(|a| a.at.clone()).collect();
+                places.sort();
+                if told.insert((problem.kind(), places)) {
+                    confirmed.shown.push(problem_finding(problem, first.site));
+                }
+            }
+            Err(refusal) => confirmed.refused.push(refused(first.kind.name(), &refusal)),
+        }
+    }
+}
+
+/// What can be told of a race without replaying it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Group([(String, u32, String); 2]);
+
+impl Group {
+    fn of(program: &Program, race: &FoundRace) -> Group {
+        let (a, b) = race.key.sites();
+        let mut ends = [a, b].map(|site| {
+            let span = program.sites.get(site).and_then(|info| info.span);
+            let file = span.and_then(|span| program.files.get(span.file)).cloned().unwrap_or_default();
+            (file, span.map_or(0, |span| span.line), expression(program, site))
+        });
+        ends.sort();
+        Group(ends)
+    }
+}
+
+fn expression(program: &Program, site: SiteId) -> String {
+    use raddle_ir::{Code, Inst};
+    match program.code_at(site) {
+        Some(Code::Inst(
+            Inst::Load { place, .. }
+            | Inst::Store { place, .. }
+            | Inst::Rmw { place, .. }
+            | Inst::MemSet { place, .. },
+        )) => program.place_text(*place),
+        Some(Code::Inst(Inst::CmpXchg(x))) => program.place_text(x.place),
+        // The site alone tells apart what has no expression or two of them.
+        _ => site.to_string(),
+    }
+}
+
+type Line = (String, u32);
+
+/// A race is told once per pair of source lines and variable.
+fn identity(race: &ConfirmedRace) -> ([Line; 2], String) {
+    let mut lines = race.accesses().each_ref().map(|access| (access.at.file.clone(), access.at.line));
+    lines.sort();
+    (lines, race.variable().to_owned())
+}
+
+pub(crate) fn race_finding(race: ConfirmedRace) -> Shown {
+    Shown {
+        finding: Finding {
+            id: String::new(),
+            kind: FindingKind::DataRace,
+            variable: race.variable().to_owned(),
+            accesses: race.accesses().to_vec(),
+            evidence: Evidence::Replayed { schedule: race.witness().schedule.clone(), file: None },
+            engine: "explore",
+            rank: 0,
+            detail: race.detail().to_owned(),
+            assumptions: race.assumptions().to_vec(),
+        },
+        witness: race.witness().clone(),
+        claim: Claim::Race(race.sites().0, race.sites().1),
+    }
+}
+
+pub(crate) fn problem_finding(problem: ConfirmedProblem, site: SiteId) -> Shown {
+    let kind: ProblemKind = problem.kind();
+    Shown {
+        finding: Finding {
+            id: String::new(),
+            kind: FindingKind::Problem(kind),
+            variable: problem.variable().to_owned(),
+            accesses: problem.accesses().to_vec(),
+            evidence: Evidence::Replayed { schedule: problem.witness().schedule.clone(), file: None },
+            engine: "explore",
+            rank: 0,
+            detail: problem.detail().to_owned(),
+            assumptions: problem.assumptions().to_vec(),
+        },
+        witness: problem.witness().clone(),
+        claim: Claim::Problem(kind, site),
+    }
+}
+
+fn refused(what: &str, refusal: &Refusal) -> UnknownReason {
+    bug(&format!("a {what} found by explore was not confirmed ({refusal})"))
+}

@@ -1,0 +1,31 @@
+//! The user's mistakes: what was tried, what happened, what to do. Not for findings, not for bugs of Raddle.
+
+use raddle_config::ConfigError;
+use raddle_frontend::FrontendError;
+use std::path::PathBuf;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum DriverError {
+    #[error(transparent)]
+    Frontend(#[from] FrontendError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("the program has no `main` function: give all files that it is made of")]
+    NoMain,
+    #[error("cannot read {}: {source}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{} is not a witness file of Raddle: {message}", path.display())]
+    BrokenWitness { path: PathBuf, message: String },
+    #[error(
+        "{} was recorded for another program: it names {recorded:032x}, the inputs now make {present:032x}. \
+         The source, the compiler flags or the data model have changed since; run `raddle check` again",
+        path.display()
+    )]
+    OtherProgram { path: PathBuf, recorded: u128, present: u128 },
+    #[error(
+        "the standard input of the recorded run was {} ({recorded:032x}), which has changed since ({present:032x})",
+        path.display()
+    )]
+    OtherStdin { path: PathBuf, recorded: u128, present: u128 },
+}

@@ -1,0 +1,136 @@
+//! From a request to a program that can run: configuration, frontend, verification, library models.
+
+use crate::{DriverError, Spurious, Subject};
+use raddle_base::StableHasher;
+use raddle_config::Config;
+use raddle_finding::UnknownReason;
+use raddle_frontend::Request;
+use raddle_interp::{Options, SpuriousWakeups};
+use raddle_ir::{Operand, Program};
+use raddle_libmodel::{Effect, How, Meaning, Models, SemOp};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A program ready to run.
+pub(crate) struct Loaded {
+    pub(crate) program: Arc<Program>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) options: Options,
+    pub(crate) hash: u128,
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) stdin_digest: Option<u128>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) assumptions: Vec<&'static str>,
+    /// Bugs of ours met on the way: no `safe` any more.
+    pub(crate) bugs: Vec<UnknownReason>,
+}
+
+pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
+    let config_path = subject.config.clone().or_else(|| config_nearby(&subject.inputs));
+    let config = config_path.as_ref().map(Config::load).transpose()?.unwrap_or_default();
+    let stdin = match &subject.stdin {
+        Some(path) => {
+            std::fs::read(path).map_err(|source| DriverError::Read { path: path.clone(), source })?
+        }
+        None => Vec::new(),
+    };
+    let request = Request {
+        inputs: subject.inputs.clone(),
+        cflags: subject.cflags.clone(),
+        data_model: subject.data_model,
+        target: subject.target.clone(),
+    };
+    let built = raddle_frontend::load(&request)?;
+    let program = built.program;
+    if !program.function_by_symbol("main").is_some_and(|main| program.functions[main].is_defined()) {
+        return Err(DriverError::NoMain);
+    }
+    let mut bugs = Vec::new();
+    if let Err(errors) = raddle_ir::verify(&program) {
+        let first = errors.first().map(ToString::to_string).unwrap_or_default();
+        bugs.push(crate::bug(&format!("the lowered program is not well formed ({first})")));
+    }
+    let mut assumptions = built.assumptions;
+    if reads_arguments(&program) {
+        assumptions.push("A-INPUT");
+    }
+    let models = Models::resolve(&program, &config);
+    let stdin_digest = subject.stdin.as_ref().map(|_| digest(&stdin));
+    let options = options(subject, stdin);
+    Ok(Loaded {
+        hash: raddle_ir::program_hash(&program),
+        program: Arc::new(program),
+        models: Arc::new(models),
+        stdin_digest,
+        options,
+        config: config_path,
+        warnings: built.warnings,
+        assumptions,
+        bugs,
+    })
+}
+
+impl Loaded {
+    pub(crate) fn certify_subject(&self) -> raddle_certify::Subject {
+        raddle_certify::Subject {
+            program: Arc::clone(&self.program),
+            models: Arc::clone(&self.models),
+            options: self.options.clone(),
+        }
+    }
+
+    /// Whether some operation of the program may fail without waiting.
+    pub(crate) fn has_try_operations(&self) -> bool {
+        self.models.meanings.values().any(|meaning| {
+            matches!(
+                meaning,
+                Meaning::Effect(
+                    Effect::Lock { how: How::Try | How::Timed, .. }
+                        | Effect::Sem(SemOp::Wait { how: How::Try | How::Timed, .. }, _),
+                    _
+                )
+            )
+        })
+    }
+}
+
+/// Whether `main` looks at its parameters.
+fn reads_arguments(program: &Program) -> bool {
+    let Some(main) = program.function_by_symbol("main").map(|main| &program.functions[main]) else {
+        return false;
+    };
+    let mut reads = false;
+    let mut look = |operand: Operand| {
+        reads |= matches!(operand, Operand::Reg(reg) if main.params.iter().any(|param| param.reg == reg));
+    };
+    for block in main.blocks.values() {
+        block.phis.iter().flat_map(|phi| &phi.incoming).for_each(|(_, value)| look(*value));
+        block.insts.iter().for_each(|inst| inst.each_operand(&mut look));
+        block.terminator.each_operand(&mut look);
+    }
+    reads
+}
+
+/// The environment of the program is empty, so that an answer does not depend on the user's.
+fn options(subject: &Subject, stdin: Vec<u8>) -> Options {
+    let name = subject.inputs.first().and_then(|input| input.file_stem()).map(|stem| stem.to_string_lossy());
+    let mut args = vec![name.as_deref().unwrap_or("program").to_owned()];
+    args.extend(subject.args.iter().cloned());
+    let spurious_wakeups = match subject.spurious {
+        Spurious::On => SpuriousWakeups::On,
+        Spurious::Off => SpuriousWakeups::Off,
+    };
+    Options { args, stdin, spurious_wakeups, ..Options::default() }
+}
+
+/// `raddle.toml` beside the first input, else in the current folder.
+fn config_nearby(inputs: &[PathBuf]) -> Option<PathBuf> {
+    let beside = inputs.first().and_then(|input| input.parent()).map(|folder| folder.join("raddle.toml"));
+    beside.into_iter().chain([PathBuf::from("raddle.toml")]).find(|path| path.is_file())
+}
+
+pub(crate) fn digest(bytes: &[u8]) -> u128 {
+    let mut hasher = StableHasher::new();
+    hasher.bytes(bytes);
+    hasher.finish128()
+}

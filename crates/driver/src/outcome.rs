@@ -1,0 +1,354 @@
+//! One outcome from what was explored and confirmed. `safe` only when everything was seen and nothing was left open.
+
+use crate::confirm::Confirmed;
+use crate::engine::Explored;
+use crate::load::Loaded;
+use crate::witness::Claim;
+use crate::{Mode, Search};
+use raddle_base::SiteId;
+use raddle_certify::Witness;
+use raddle_explore::enumerate::{Coverage, Gap};
+use raddle_finding::{
+    Assumption, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Proved, Stats, UnknownReason,
+    Verdict,
+};
+use raddle_interp::SpuriousWakeups;
+use raddle_ir::Program;
+use std::collections::BTreeSet;
+
+/// A finding with what is needed to write its witness.
+pub(crate) struct Shown {
+    pub(crate) finding: Finding,
+    pub(crate) witness: Witness,
+    pub(crate) claim: Claim,
+}
+
+impl Shown {
+    pub(crate) fn set_file(&mut self, path: String) {
+        if let Evidence::Replayed { file, .. } = &mut self.finding.evidence {
+            *file = Some(path);
+        }
+    }
+}
+
+/// An outcome whose witnesses are not written yet.
+pub(crate) struct Draft {
+    shown: Vec<Shown>,
+    rest: Outcome,
+}
+
+impl Draft {
+    pub(crate) fn shown_mut(&mut self) -> impl Iterator<Item = &mut Shown> {
+        self.shown.iter_mut()
+    }
+
+    pub(crate) fn into_outcome(self) -> Outcome {
+        Outcome { findings: self.shown.into_iter().map(|shown| shown.finding).collect(), ..self.rest }
+    }
+}
+
+/// Nothing but reasons.
+pub(crate) fn unknown(unknown_reasons: Vec<UnknownReason>) -> Outcome {
+    Outcome {
+        verdict: Verdict::Unknown,
+        deadlocks: Deadlocks::Unknown,
+        findings: Vec::new(),
+        proved: Vec::new(),
+        assumptions: Vec::new(),
+        unknown_reasons,
+        stats: Stats::default(),
+    }
+}
+
+pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, search: &Search) -> Draft {
+    let exploration = &explored.exploration;
+    let mut shown = confirmed.shown;
+    sort(&mut shown);
+
+    let mut assumptions: BTreeSet<&'static str> = exploration.assumptions.iter().copied().collect();
+    assumptions.extend(&loaded.assumptions);
+    assumptions.extend(shown.iter().flat_map(|shown| &shown.finding.assumptions));
+
+    let mut reasons: BTreeSet<UnknownReason> =
+        loaded.bugs.iter().chain(&confirmed.refused).cloned().collect();
+    reasons.extend(exploration.unknown_reasons.iter().map(|gap| reason(&loaded.program, gap, search)));
+    reasons.extend(explored.incomplete.iter().cloned());
+
+    let races = shown.iter().filter(|shown| shown.finding.kind == FindingKind::DataRace).count();
+    if races == 0 && reasons.is_empty() {
+        reasons.extend(limits_of_mode(loaded, &assumptions, search));
+        if exploration.coverage != Coverage::Complete {
+            reasons.insert(plain("the search did not see every run"));
+        }
+    }
+    let verdict = match (races, reasons.is_empty()) {
+        (0, true) => Verdict::Safe,
+        (0, false) => Verdict::Unknown,
+        _ => Verdict::Race,
+    };
+    let deadlock_confirmed = shown
+        .iter()
+        .any(|shown| shown.finding.kind == FindingKind::Problem(raddle_event::ProblemKind::Deadlock));
+    let deadlocks = match exploration.deadlocks {
+        _ if deadlock_confirmed => Deadlocks::Found,
+        Deadlocks::None if reasons.is_empty() => Deadlocks::None,
+        _ => Deadlocks::Unknown,
+    };
+    let proved = match verdict {
+        Verdict::Safe => vec![Proved { variable: String::new(), by: "explore", certificate: String::new() }],
+        Verdict::Race | Verdict::Unknown => Vec::new(),
+    };
+    Draft {
+        shown,
+        rest: Outcome {
+            verdict,
+            deadlocks,
+            findings: Vec::new(),
+            proved,
+            assumptions: assumptions.into_iter().map(Assumption::named).collect(),
+            unknown_reasons: reasons.into_iter().collect(),
+            stats: Stats { executions: exploration.runs.executions, steps: exploration.steps, seconds: 0.0 },
+        },
+    }
+}
+
+/// Races first, then by place; numbered in that order.
+fn sort(shown: &mut [Shown]) {
+    shown.sort_by_key(|shown| {
+        let finding = &shown.finding;
+        let mut places: Vec<Frame> = finding.accesses.iter().map(|access| access.at.clone()).collect();
+        places.sort();
+        (finding.kind, places, finding.variable.clone())
+    });
+    for (index, shown) in shown.iter_mut().enumerate() {
+        shown.finding.id = format!("f{}", index + 1);
+        shown.finding.rank = index as u32 + 1;
+    }
+}
+
+/// The every-access mode looks at simultaneity, not at order: some races have no state in which both accesses are next.
+fn limits_of_mode(loaded: &Loaded, assumptions: &BTreeSet<&str>, search: &Search) -> Vec<UnknownReason> {
+    let mut reasons = Vec::new();
+    if search.mode == Mode::EveryAccess {
+        if assumptions.contains("A-SC") {
+            reasons.push(plain(
+                "an order may rest on an atomic that does not synchronise; every-access mode cannot tell",
+            ));
+        }
+        if loaded.has_try_operations() || loaded.options.spurious_wakeups == SpuriousWakeups::Off {
+            reasons.push(plain(
+                "a failed try-lock or a wait without spurious wake-ups may hide a race from the every-access mode",
+            ));
+        }
+    }
+    reasons
+}
+
+fn reason(program: &Program, gap: &Gap, search: &Search) -> UnknownReason {
+    match gap {
+        Gap::Unsupported { site, reason } => {
+            UnknownReason { place: place(program, *site), text: reason.clone() }
+        }
+        Gap::Machine { reason } => plain(reason),
+        Gap::RunSteps => plain("a run was longer than the limit on visible operations in one run"),
+        Gap::RunEvents => plain("a run had more events than are kept"),
+        Gap::Steps => plain("the limit on visible operations over all runs was reached"),
+        Gap::Executions => {
+            plain(&format!("the limit of {} executions was reached", search.executions.unwrap_or(u64::MAX)))
+        }
+        Gap::Time => plain("the time limit was reached"),
+        Gap::Interrupted => plain("interrupted"),
+    }
+}
+
+/// `file:line`, or the function where there is no line.
+pub(crate) fn place(program: &Program, site: SiteId) -> String {
+    let Some(info) = program.sites.get(site) else { return String::new() };
+    match info.span.filter(|span| span.line > 0).and_then(|span| Some((span, program.files.get(span.file)?)))
+    {
+        Some((span, file)) => format!("{file}:{}", span.line),
+        None => {
+            program.functions.get(info.function).map(|f| program.text(f.name).to_owned()).unwrap_or_default()
+        }
+    }
+}
+
+fn plain(text: &str) -> UnknownReason {
+    UnknownReason { place: String::new(), text: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, Shown, merge, plain};
+    use crate::confirm::Confirmed;
+    use crate::engine::Explored;
+    use crate::load::Loaded;
+    use crate::witness::Claim;
+    use crate::{Goal, Mode, Search, bug};
+    use raddle_base::{IdVec, SiteId};
+    use raddle_certify::Witness;
+    use raddle_event::ProblemKind;
+    use raddle_explore::enumerate::{Coverage, Exploration, Gap, RunCount};
+    use raddle_finding::{
+        AccessReport, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, ThreadReport, Verdict,
+    };
+    use raddle_interp::Options;
+    use raddle_ir::{DataModel, Program};
+    use raddle_libmodel::Models;
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    fn loaded() -> Loaded {
+        Loaded {
+            program: Arc::new(Program::new(DataModel::Lp64)),
+            models: Arc::new(Models { meanings: IdVec::new() }),
+            options: Options::default(),
+            hash: 0,
+            config: None,
+            stdin_digest: None,
+            warnings: Vec::new(),
+            assumptions: vec!["A-LAYOUT"],
+            bugs: Vec::new(),
+        }
+    }
+
+    fn complete() -> Explored {
+        let exploration = Exploration {
+            races: Vec::new(),
+            problems: Vec::new(),
+            coverage: Coverage::Complete,
+            unknown_reasons: BTreeSet::new(),
+            deadlocks: Deadlocks::None,
+            runs: RunCount { executions: 3, infeasible: 0, truncated: 0 },
+            steps: 20,
+            passes: 1,
+            assumptions: BTreeSet::from(["A-THREAD"]),
+        };
+        Explored { exploration, incomplete: Vec::new() }
+    }
+
+    fn shown(kind: FindingKind, line: u32, variable: &str) -> Shown {
+        let at = Frame { file: "a.c".to_owned(), line, column: 1, function: "f".to_owned() };
+        let access = AccessReport {
+            at,
+            thread: ThreadReport { name: "T1 (f)".to_owned(), created: Vec::new() },
+            action: "write".to_owned(),
+            atomic: false,
+            expression: variable.to_owned(),
+            locks: Vec::new(),
+            stack: Vec::new(),
+        };
+        Shown {
+            finding: Finding {
+                id: String::new(),
+                kind,
+                variable: variable.to_owned(),
+                accesses: vec![access.clone(), access],
+                evidence: Evidence::Replayed { schedule: Default::default(), file: None },
+                engine: "explore",
+                rank: 0,
+                detail: String::new(),
+                assumptions: vec!["A-MALLOC"],
+            },
+            witness: Witness::default(),
+            claim: Claim::Race(SiteId(0), SiteId(1)),
+        }
+    }
+
+    fn outcome(loaded: &Loaded, explored: &Explored, shown: Vec<Shown>, search: &Search) -> Outcome {
+        let confirmed = Confirmed { shown, refused: Vec::new() };
+        Draft::into_outcome(merge(loaded, explored, confirmed, search))
+    }
+
+    fn ids(outcome: &Outcome) -> Vec<&str> {
+        outcome.assumptions.iter().map(|assumption| assumption.id).collect()
+    }
+
+    #[test]
+    fn safe_when_everything_was_seen() {
+        let safe = outcome(&loaded(), &complete(), Vec::new(), &Search::default());
+        assert_eq!((safe.verdict, safe.deadlocks), (Verdict::Safe, Deadlocks::None));
+        assert_eq!(safe.proved[0].by, "explore");
+        assert_eq!(ids(&safe), ["A-LAYOUT", "A-THREAD"]);
+        assert_eq!(safe.stats.executions, 3);
+    }
+
+    #[test]
+    fn anything_left_open_is_unknown() {
+        let search = Search::default();
+        type Change = fn(&mut Loaded, &mut Explored);
+        let open: [(&str, Change); 6] = [
+            ("executions", |_, e| e.exploration.unknown_reasons.extend([Gap::Executions])),
+            ("deep", |_, e| {
+                e.exploration.unknown_reasons.insert(Gap::Machine { reason: "too deep".to_owned() });
+            }),
+            ("asm", |_, e| {
+                let reason = "asm".to_owned();
+                e.exploration.unknown_reasons.insert(Gap::Unsupported { site: SiteId(0), reason });
+            }),
+            ("every run", |_, e| e.exploration.coverage = Coverage::Partial),
+            ("values", |_, e| e.incomplete.push(plain("not all values"))),
+            ("bug in Raddle", |l, _| l.bugs.push(bug("odd"))),
+        ];
+        for (word, change) in open {
+            let (mut loaded, mut explored) = (loaded(), complete());
+            change(&mut loaded, &mut explored);
+            let unknown = outcome(&loaded, &explored, Vec::new(), &search);
+            assert_eq!(unknown.verdict, Verdict::Unknown, "{word}");
+            assert_eq!(unknown.deadlocks, Deadlocks::Unknown, "{word}");
+            assert!(unknown.proved.is_empty());
+            assert!(unknown.unknown_reasons.iter().any(|reason| reason.text.contains(word)), "{word}");
+        }
+        let refused = Confirmed { shown: Vec::new(), refused: vec![bug("a data race was not confirmed")] };
+        let unknown = merge(&loaded(), &complete(), refused, &search).into_outcome();
+        assert_eq!(unknown.verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_race_stays_a_race() {
+        let mut explored = complete();
+        explored.exploration.unknown_reasons.insert(Gap::Time);
+        explored.exploration.coverage = Coverage::Partial;
+        let race = vec![shown(FindingKind::DataRace, 7, "x")];
+        let race =
+            outcome(&loaded(), &explored, race, &Search { goal: Goal::FirstRace, ..Search::default() });
+        assert_eq!(race.verdict, Verdict::Race);
+        assert_eq!(race.unknown_reasons.len(), 1);
+        assert_eq!(ids(&race), ["A-LAYOUT", "A-MALLOC", "A-THREAD"]);
+    }
+
+    #[test]
+    fn a_deadlock_is_no_race() {
+        let mut explored = complete();
+        explored.exploration.deadlocks = Deadlocks::Found;
+        let deadlock = vec![shown(FindingKind::Problem(ProblemKind::Deadlock), 7, "")];
+        let found = outcome(&loaded(), &explored, deadlock, &Search::default());
+        assert_eq!((found.verdict, found.deadlocks), (Verdict::Safe, Deadlocks::Found));
+        // Claimed and not confirmed.
+        let none = outcome(&loaded(), &explored, Vec::new(), &Search::default());
+        assert_eq!(none.deadlocks, Deadlocks::Unknown);
+    }
+
+    #[test]
+    fn findings_are_sorted_and_numbered() {
+        let findings = vec![
+            shown(FindingKind::Problem(ProblemKind::Abort), 1, ""),
+            shown(FindingKind::DataRace, 9, "x"),
+            shown(FindingKind::DataRace, 10, "a"),
+            shown(FindingKind::DataRace, 9, "b"),
+        ];
+        let sorted = outcome(&loaded(), &complete(), findings, &Search::default()).findings;
+        let order: Vec<_> = sorted.iter().map(|f| (f.id.as_str(), f.rank, f.variable.as_str())).collect();
+        assert_eq!(order, [("f1", 1, "b"), ("f2", 2, "x"), ("f3", 3, "a"), ("f4", 4, "")]);
+    }
+
+    #[test]
+    fn the_every_access_mode_knows_its_limits() {
+        let search = Search { mode: Mode::EveryAccess, ..Search::default() };
+        assert_eq!(outcome(&loaded(), &complete(), Vec::new(), &search).verdict, Verdict::Safe);
+        let mut weak = complete();
+        weak.exploration.assumptions.insert("A-SC");
+        assert_eq!(outcome(&loaded(), &weak, Vec::new(), &search).verdict, Verdict::Unknown);
+        assert_eq!(outcome(&loaded(), &weak, Vec::new(), &Search::default()).verdict, Verdict::Safe);
+    }
+}

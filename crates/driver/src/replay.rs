@@ -1,0 +1,113 @@
+//! `raddle replay` and `raddle certify`: a witness file back to what it shows.
+
+use crate::confirm::{problem_finding, race_finding};
+use crate::guard::guarded;
+use crate::load::{Loaded, load};
+use crate::outcome::{Shown, unknown};
+use crate::witness::{Claim, Record};
+use crate::{Answer, DriverError, Subject};
+use raddle_certify::{Refusal, confirm_problem, confirm_race};
+use raddle_event::ProblemKind;
+use raddle_finding::{Assumption, Deadlocks, Finding, FindingKind, Outcome, Stats, UnknownReason, Verdict};
+use raddle_machine::Visibility;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Builds the recorded program again, replays the schedule and reports what it shows. `inputs` replace the recorded ones.
+pub fn replay(path: &Path, inputs: &[PathBuf]) -> Result<Answer, DriverError> {
+    let began = Instant::now();
+    let record = read(path)?;
+    let mut subject = record.subject.clone();
+    if !inputs.is_empty() {
+        subject.inputs = inputs.to_vec();
+    }
+    let mut answer = guarded("replay", || run(path, &record, &subject))
+        .unwrap_or_else(|bug| Ok(Answer { outcome: unknown(vec![bug]), warnings: Vec::new() }))?;
+    answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
+    Ok(answer)
+}
+
+/// The program that a witness file was recorded for.
+pub fn witness_subject(path: &Path) -> Result<Subject, DriverError> {
+    read(path).map(|record| record.subject)
+}
+
+fn read(path: &Path) -> Result<Record, DriverError> {
+    let bytes = std::fs::read(path).map_err(|source| DriverError::Read { path: path.to_owned(), source })?;
+    let broken = |message: String| DriverError::BrokenWitness { path: path.to_owned(), message };
+    let text = String::from_utf8(bytes).map_err(|_| broken("it is not text".to_owned()))?;
+    Record::parse(&text).map_err(broken)
+}
+
+fn run(path: &Path, record: &Record, subject: &Subject) -> Result<Answer, DriverError> {
+    let loaded = load(subject)?;
+    if loaded.hash != record.program {
+        return Err(DriverError::OtherProgram {
+            path: path.to_owned(),
+            recorded: record.program,
+            present: loaded.hash,
+        });
+    }
+    if let Visibility::Sites(sites) = &record.witness.visibility
+        && sites.iter().any(|site| loaded.program.sites.get(*site).is_none())
+    {
+        let message = "it names places that the program does not have".to_owned();
+        return Err(DriverError::BrokenWitness { path: path.to_owned(), message });
+    }
+    if let (Some(recorded), Some(present), Some(stdin)) =
+        (record.stdin_digest, loaded.stdin_digest, &subject.stdin)
+        && recorded != present
+    {
+        return Err(DriverError::OtherStdin { path: stdin.clone(), recorded, present });
+    }
+    let warnings = loaded.warnings.clone();
+    let outcome = match shown(&loaded, record) {
+        Ok(mut shown) => {
+            shown.finding.id = "f1".to_owned();
+            shown.finding.rank = 1;
+            shown.set_file(path.to_string_lossy().into_owned());
+            reproduced(shown.finding, &loaded)
+        }
+        Err(refusal) => {
+            unknown(vec![UnknownReason { place: String::new(), text: format!("not reproduced: {refusal}") }])
+        }
+    };
+    Ok(Answer { outcome, warnings })
+}
+
+fn shown(loaded: &Loaded, record: &Record) -> Result<Shown, Refusal> {
+    let subject = loaded.certify_subject();
+    match record.claim {
+        Claim::Race(a, b) => confirm_race(&subject, &record.witness, (a, b)).map(race_finding),
+        Claim::Problem(kind, site) => confirm_problem(&subject, &record.witness, kind, site)
+            .map(|problem| problem_finding(problem, site)),
+    }
+}
+
+/// One replayed run tells of one finding; of the rest of the program it tells nothing.
+fn reproduced(finding: Finding, loaded: &Loaded) -> Outcome {
+    let verdict = match finding.kind {
+        FindingKind::DataRace => Verdict::Race,
+        FindingKind::Problem(_) => Verdict::Unknown,
+    };
+    let deadlocks = match finding.kind {
+        FindingKind::Problem(ProblemKind::Deadlock) => Deadlocks::Found,
+        _ => Deadlocks::Unknown,
+    };
+    let mut assumptions: BTreeSet<&'static str> = finding.assumptions.iter().copied().collect();
+    assumptions.extend(&loaded.assumptions);
+    let reasons = match verdict {
+        Verdict::Race => Vec::new(),
+        _ => vec![UnknownReason { place: String::new(), text: "a replay looks at one run only".to_owned() }],
+    };
+    Outcome {
+        verdict,
+        deadlocks,
+        findings: vec![finding],
+        proved: Vec::new(),
+        assumptions: assumptions.into_iter().map(Assumption::named).collect(),
+        unknown_reasons: reasons,
+        stats: Stats { executions: 1, ..Stats::default() },
+    }
+}

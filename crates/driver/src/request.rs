@@ -1,0 +1,71 @@
+//! What the user asks for, as a value.
+
+use raddle_explore::enumerate::Progress;
+use raddle_ir::DataModel;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Where the program comes from and how it is built and started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    pub inputs: Vec<PathBuf>,
+    pub cflags: Vec<String>,
+    pub data_model: Option<DataModel>,
+    /// Link target, where a `compile_commands.json` has several.
+    pub target: Option<String>,
+    /// `None`: `raddle.toml` beside the first input, else in the current folder, else none.
+    pub config: Option<PathBuf>,
+    /// Arguments of the program, its own name not among them.
+    pub args: Vec<String>,
+    /// Standard input of the program; empty without.
+    pub stdin: Option<PathBuf>,
+    pub spurious: Spurious,
+}
+
+/// Whether condition waits may return without a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spurious {
+    #[default]
+    On,
+    /// By assumption A-SPURIOUS.
+    Off,
+}
+
+/// How to search and where to put witnesses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    pub mode: Mode,
+    pub goal: Goal,
+    pub time: Option<Duration>,
+    /// Bytes that the whole process may use.
+    pub memory: Option<u64>,
+    pub executions: Option<u64>,
+    /// `None`: witnesses are not written.
+    pub witness_dir: Option<PathBuf>,
+}
+
+/// Which of the two enumerators.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// All orders of synchronisation, happens-before in each.
+    #[default]
+    Sync,
+    /// A switch before every access; knows nothing of happens-before.
+    EveryAccess,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    #[default]
+    AllRaces,
+    FirstRace,
+}
+
+/// Who may stop and watch the work.
+#[derive(Clone, Copy)]
+pub struct Control<'a> {
+    /// Set to stop soon; what was covered until then is reported.
+    pub interrupt: &'a AtomicBool,
+    pub progress: Option<&'a dyn Fn(&Progress)>,
+}
