@@ -52,7 +52,6 @@ int main(int argc, char **argv)
     printf("%5d|%-5d|%05d|%+d|%x|%X|%#x|%o|%c|%%|%s|%.3s|%10s|%-10s|%*d\n", 42, 42, 42, 42, 255, 255, 255, 8, 'c', "str",
            "truncate", "right", "left", 6, 7);
     printf("%hhd %hd %ld %lld %zu %u\n", (char)300, (short)70000, -5L, -6LL, sizeof(int), -1u);
-    fprintf(stderr, "to stderr\n");
     char *grown = malloc(4);
     strcpy(grown, "abc");
     grown = realloc(grown, 100);
