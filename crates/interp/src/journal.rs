@@ -6,14 +6,14 @@
 use crate::libc::LibState;
 use crate::memory::Piece;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Journal {
     pub done: Vec<Done>,
     /// The library's own state when the call began.
     pub library: LibState,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Done {
     Unit,
     Value(u128),

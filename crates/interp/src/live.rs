@@ -1,8 +1,7 @@
 //! Which registers still matter at a place: only these are part of a thread's state.
 
 use crate::code::{Func, Pc, S};
-use crate::compile::operands::{each_def, each_terminator_use, each_use, successors};
-use raddle_ir::{Function, Operand, Ty};
+use raddle_ir::{Block, Function, Operand, Ty};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -43,11 +42,7 @@ fn live_at(function: &Function, func: &Func, pc: Pc) -> Arc<[LiveSlot]> {
         } else {
             (func.sites[pc as usize].0 - info.first_site.0) as usize
         };
-        each_terminator_use(&info.terminator, |reg| set(&mut live, reg.0));
-        for inst in info.insts[first.min(info.insts.len())..].iter().rev() {
-            each_def(inst, |reg| clear(&mut live, reg.0));
-            each_use(inst, |reg| set(&mut live, reg.0));
-        }
+        go_back(info, first.min(info.insts.len()), &mut live);
     }
     (0..function.regs.len() as u32)
         .filter(|&reg| live[reg as usize / 64] >> (reg % 64) & 1 == 1)
@@ -70,7 +65,9 @@ impl Liveness {
             for (id, block) in function.blocks.iter().rev() {
                 let at = id.0 as usize;
                 let mut live = vec![0u64; words];
-                for next in successors(&block.terminator) {
+                let mut successors = Vec::new();
+                block.terminator.each_target(|next| successors.push(next));
+                for next in successors {
                     let target = &function.blocks[next];
                     let mut entering = inside[next.0 as usize].clone();
                     for phi in &target.phis {
@@ -89,11 +86,7 @@ impl Liveness {
                     out[at].clone_from(&live);
                     changed = true;
                 }
-                each_terminator_use(&block.terminator, |reg| set(&mut live, reg.0));
-                for inst in block.insts.iter().rev() {
-                    each_def(inst, |reg| clear(&mut live, reg.0));
-                    each_use(inst, |reg| set(&mut live, reg.0));
-                }
+                go_back(block, 0, &mut live);
                 if live != inside[at] {
                     inside[at] = live;
                     changed = true;
@@ -101,6 +94,20 @@ impl Liveness {
             }
         }
         Self { out }
+    }
+}
+
+/// From what is alive at the end of a block to what is alive before an instruction of it.
+fn go_back(block: &Block, first: usize, live: &mut [u64]) {
+    let read = |live: &mut [u64], operand| {
+        if let Operand::Reg(reg) = operand {
+            set(live, reg.0);
+        }
+    };
+    block.terminator.each_operand(|operand| read(live, operand));
+    for inst in block.insts[first..].iter().rev() {
+        inst.each_dst(|reg| clear(live, reg.0));
+        inst.each_operand(|operand| read(live, operand));
     }
 }
 

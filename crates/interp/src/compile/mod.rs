@@ -4,7 +4,6 @@ mod arith;
 mod calls;
 mod edges;
 mod memory;
-pub(crate) mod operands;
 mod uses;
 
 use crate::address::Layout;

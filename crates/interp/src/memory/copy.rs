@@ -6,7 +6,7 @@ use super::object::WORD;
 use super::space::At;
 
 /// Bytes taken out of memory, to be put elsewhere.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Piece {
     pub bytes: Vec<u8>,
     /// Per byte; empty: all initialised.

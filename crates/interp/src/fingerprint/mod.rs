@@ -1,0 +1,84 @@
+//! A hash of the state that does not depend on the order of allocations or the numbering of threads.
+//!
+//! Threads and objects are first coloured: a hash of their own content in which every reference is replaced by the colour of what it
+//! refers to, refined a few times. Live threads are ordered by colour, then everything reachable is numbered depth first, from the globals
+//! and from the threads in that order, and the state is hashed with these numbers for names. Blocks that nothing refers to cannot
+//! matter to behaviour and are left out; so are output, problems and counters of the run so far, and ended threads to which no
+//! handle is left. An object whose address was looked at as a number is hashed with its address, an exposed thread with its id.
+//!
+//! Errs: two states that differ only by renaming may get different hashes when the colours do not tell threads apart that are
+//! not alike; two different states get the same hash only by accident (A-HASH).
+
+mod encode;
+mod graph;
+
+use crate::machine::Interp;
+use encode::{Colours, Numbers, Renaming};
+use graph::{Graph, Node};
+use raddle_base::StableHasher;
+
+/// Rounds of refinement: how far away a difference can be and still tell two threads apart before numbering.
+const ROUNDS: usize = 4;
+
+pub(crate) fn of(interp: &mut Interp) -> u128 {
+    let graph = Graph::of(interp);
+    let colours = refine(interp, &graph);
+    let order = live_threads_in_order(interp, &graph, &colours);
+    let mut numbers = Numbers::new(&graph);
+    let mut hasher = StableHasher::new();
+    encode::world(interp, &mut hasher);
+    for &thread in &order {
+        numbers.assign(thread);
+    }
+    let roots = graph.fixed.iter().map(|(index, _)| *index).chain(order.iter().copied());
+    let mut stack = Vec::new();
+    for root in roots {
+        numbers.assign(root);
+        stack.push(root);
+        // Depth first; a node is written when it is taken up, its references get their numbers in order.
+        while let Some(at) = stack.pop() {
+            if !numbers.take_up(at) {
+                continue;
+            }
+            let first = numbers.assigned();
+            hasher.word(0xF1);
+            encode::node(interp, &graph, at, &mut numbers, &mut hasher);
+            for fresh in (first..numbers.assigned()).rev() {
+                stack.push(numbers.node(fresh));
+            }
+        }
+    }
+    hasher.finish128()
+}
+
+fn refine(interp: &Interp, graph: &Graph) -> Vec<u64> {
+    let mut colours: Vec<u64> = vec![1; graph.nodes.len()];
+    for (index, identity) in &graph.fixed {
+        colours[*index] = *identity;
+    }
+    for _ in 0..ROUNDS {
+        let next: Vec<u64> = (0..graph.nodes.len())
+            .map(|index| {
+                let mut hasher = StableHasher::new();
+                hasher.word(colours[index]);
+                let mut naming = Colours { graph, colours: &colours };
+                encode::node(interp, graph, index, &mut naming as &mut dyn Renaming, &mut hasher);
+                hasher.finish128() as u64
+            })
+            .collect();
+        colours = next;
+    }
+    colours
+}
+
+fn live_threads_in_order(interp: &Interp, graph: &Graph, colours: &[u64]) -> Vec<usize> {
+    let mut threads: Vec<usize> = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| matches!(node, Node::Thread(id) if !interp.world.state.life(*id).ended))
+        .map(|(index, _)| index)
+        .collect();
+    threads.sort_by_key(|&index| colours[index]);
+    threads
+}
