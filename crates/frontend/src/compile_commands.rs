@@ -72,7 +72,10 @@ pub(crate) fn units(path: &Path, target: Option<&str>) -> Result<Vec<Unit>, Fron
         (None, []) => None,
         (None, [one]) => Some(one.clone()),
         (None, _) => {
-            return Err(FrontendError::SeveralTargets { file: path.display().to_string(), candidates: mains });
+            return Err(FrontendError::SeveralTargets {
+                file: path.display().to_string(),
+                candidates: mains,
+            });
         }
     };
     let belongs = |(unit, main): &(Unit, bool)| !main || Some(unit.shown()) == chosen;

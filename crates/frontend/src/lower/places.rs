@@ -184,11 +184,10 @@ impl<'m> FunctionLowerer<'_, 'm> {
             Step::Bytes(bytes) => walk.offset += bytes,
             Step::Field(bytes) => {
                 self.enter_elements(walk);
-                let at = walk.offset + bytes;
                 let field = (walk.offset == 0).then(|| self.exact_field(walk.ty, bytes)).flatten();
-                match field {
-                    Some(field) => enter_field(walk, &field),
-                    None => walk.offset = at,
+                walk.offset += bytes;
+                if let Some(field) = field {
+                    enter_field(walk, &field);
                 }
             }
             Step::Index(index, scale) => self.index(walk, index, scale),
