@@ -175,7 +175,13 @@ impl Cx<'_> {
                     Action::Resume => 3,
                     Action::Exit(_) => 4,
                     Action::End => 5,
-                    _ => 6,
+                    Action::Begin => 6,
+                    Action::Atomic => 7,
+                    Action::Fence => 8,
+                    Action::Effect => 9,
+                    Action::OnceEnd(_) => 10,
+                    Action::AtomicEnter => 11,
+                    Action::AtomicLeave => 12,
                 };
                 u64::from(operation.site.0) << 32 | word
             }
