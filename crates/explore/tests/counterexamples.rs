@@ -1,5 +1,6 @@
 //! Programs on which the two modes rightly differ, or on which one of them was once wrong. Each is the smallest known.
 
+use raddle_base::{LoadOrder, RmwOrder, StoreOrder};
 use raddle_event::ProblemKind;
 use raddle_explore::enumerate::{Coverage, Goal, Limits, every_access, sync};
 use raddle_testkit::script::{
@@ -62,6 +63,27 @@ fn a_failed_try_tells_without_ordering() {
         );
         assert_eq!(races(&script, SpuriousWakeups::On), (1, 0));
     }
+}
+
+/// The compare-exchange writes only before main's store, so main is never at its read while a write is next. But nothing orders
+/// the exchange before the store, so by definition it races with the read.
+#[test]
+fn a_compare_exchange_that_succeeds_tells_without_ordering() {
+    let script = with_thread(
+        vec![
+            act(Act::AtomicStore { place: X, value: Value::Const(1), order: StoreOrder::SeqCst }),
+            act(Act::Read { to: 0, place: X }),
+        ],
+        vec![act(Act::AtomicCas {
+            to: 0,
+            place: X,
+            expected: 0,
+            desired: Value::Const(2),
+            success: RmwOrder::SeqCst,
+            failure: LoadOrder::SeqCst,
+        })],
+    );
+    assert_eq!(races(&script, SpuriousWakeups::On), (1, 0));
 }
 
 /// Main leaves its wait only after the signal, hence after the thread's write, when it cannot wake up for no reason; but a signal

@@ -70,16 +70,19 @@ struct Next {
 
 impl Search<'_> {
     fn state<M: Machine>(&mut self, machine: &mut M) -> Result<(), Stop> {
+        self.note_problems(machine);
         if machine.status() != Status::Running {
             self.end_of_run(machine);
             return Ok(());
         }
         if self.limits.cache == StateCache::Fingerprints && !self.seen.insert(machine.fingerprint()) {
+            self.assumptions.extend(machine.assumptions());
             return Ok(());
         }
         if self.path.len() as u64 >= self.limits.run_steps.min(LONGEST_RUN) {
             self.gaps.insert(Gap::RunSteps);
             self.runs.truncated += 1;
+            self.assumptions.extend(machine.assumptions());
             return Ok(());
         }
         let mut choices = Vec::new();
@@ -123,7 +126,11 @@ impl Search<'_> {
                 });
             }
         }
-        if self.limits.goal == Goal::FirstRace && !self.races.is_empty() { Err(Stop::Race) } else { Ok(()) }
+        if self.limits.goal == Goal::FirstRace && !self.races.is_empty() {
+            self.assumptions.extend(machine.assumptions());
+            return Err(Stop::Race);
+        }
+        Ok(())
     }
 
     fn end_of_run<M: Machine>(&mut self, machine: &M) {
@@ -140,6 +147,13 @@ impl Search<'_> {
             _ => self.runs.executions += 1,
         }
         self.assumptions.extend(machine.assumptions());
+    }
+
+    /// At every state, not at the end of runs: a run may end in a state seen before.
+    fn note_problems<M: Machine>(&mut self, machine: &M) {
+        if machine.problems().is_empty() {
+            return;
+        }
         let stuck = matches!(machine.status(), Status::Deadlock | Status::Livelock);
         let of_stuck = |kind| matches!(kind, ProblemKind::Deadlock | ProblemKind::Livelock);
         let mut groups: Vec<Vec<_>> =

@@ -137,6 +137,7 @@ impl Writer<'_> {
     fn registers(&mut self) {
         let names: Vec<String> = (0..REGISTERS).map(|register| format!("r{register} = 0")).collect();
         self.put(&format!("  uint64_t {};", names.join(", ")));
+        self.put("  volatile uint64_t used;");
     }
 
     fn block(&mut self, block: &Block, depth: usize) {
@@ -240,7 +241,8 @@ impl Writer<'_> {
             Act::Join { thread } => format!("pthread_join(h{thread}, 0);"),
             Act::Detach { thread } => format!("pthread_detach(h{thread});"),
             Act::Set { to, value } => format!("r{to} = {};", rvalue(value)),
-            Act::Choose { to } => format!("r{to} = __VERIFIER_nondet_bool();"),
+            // A value that nobody uses need not be chosen.
+            Act::Choose { to } => format!("r{to} = used = __VERIFIER_nondet_bool();"),
             Act::Assume(cond) => format!("__VERIFIER_assume({});", condition(cond)),
             Act::Assert(cond) => format!("__VERIFIER_assert({});", condition(cond)),
             Act::Exit => "exit(0);".into(),

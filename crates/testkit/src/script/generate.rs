@@ -16,7 +16,7 @@ pub struct Profile {
     pub vars: u8,
     /// Atomics weaker than seq_cst, and fences.
     pub weak_atomics: bool,
-    /// Try-locks, try-waits and timed ones: a failed one tells something without ordering anything.
+    /// Operations whose success tells something without ordering anything: try and timed locks and waits, compare-exchange.
     pub tries: bool,
     /// Loops that wait for a value or a signal.
     pub waiting_loops: bool,
@@ -273,7 +273,11 @@ impl Generator<'_> {
         let weak = self.profile.weak_atomics && self.random.chance(60);
         let to = self.register();
         let value = self.value();
-        let act = match self.random.below(if weak { 5 } else { 4 }) {
+        let kind = match self.random.below(if weak { 5 } else { 4 }) {
+            3 if !self.profile.tries => 2,
+            kind => kind,
+        };
+        let act = match kind {
             0 => Act::AtomicLoad { to, place, order: self.load_order(weak) },
             1 => Act::AtomicStore { place, value, order: self.store_order(weak) },
             2 => {

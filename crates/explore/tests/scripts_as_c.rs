@@ -1,0 +1,158 @@
+//! The whole pipeline against its slow twin: a random script, written as C, compiled by clang, lowered, run by the interpreter and
+//! searched, has as many runs, the same races (by line) and the same problems as the script run directly.
+
+use raddle_base::SiteId;
+use raddle_config::Config;
+use raddle_event::{AccessKind, Problem, ProblemKind};
+use raddle_explore::enumerate::{
+    Atomicity, Coverage, Exploration, Gap, Goal, Limits, RaceAccess, RunCount, StateCache, sync,
+};
+use raddle_frontend::Request;
+use raddle_interp::{Interp, Options};
+use raddle_libmodel::Models;
+use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+const LIMITS: Limits<'static> = Limits {
+    goal: Goal::AllRaces,
+    executions: 4_000,
+    steps: 100_000,
+    run_steps: 400,
+    run_events: usize::MAX,
+    time: None,
+    interrupt: None,
+    progress: None,
+    cache: StateCache::Off,
+};
+
+/// What must be the same on both sides; places are lines of the C text.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    /// Not compared with waiting loops: how often a thread looks again is each machine's own matter.
+    runs: Option<RunCount>,
+    races: BTreeSet<(Access, Access)>,
+    problems: BTreeSet<Vec<(ProblemKind, u32)>>,
+}
+
+type Access = (u32, AccessKind, Atomicity);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loops {
+    None,
+    Waiting,
+}
+
+/// `None` when the search was too large.
+fn outcome(exploration: &Exploration, loops: Loops, line: impl Fn(SiteId) -> u32) -> Option<Outcome> {
+    if exploration.coverage != Coverage::Complete {
+        return None;
+    }
+    let access = |access: RaceAccess| (line(access.site), access.kind, access.atomicity);
+    let pair = |a: Access, b: Access| (a.min(b), a.max(b));
+    Some(Outcome {
+        runs: (loops == Loops::None).then_some(exploration.runs),
+        races: exploration
+            .races
+            .iter()
+            .map(|race| pair(access(race.key.low), access(race.key.high)))
+            .collect(),
+        problems: exploration
+            .problems
+            .iter()
+            .map(|found| {
+                // Where in its round a thread stands that goes round in circles is each machine's own matter, too.
+                let place = |problem: &Problem| match problem.kind {
+                    ProblemKind::Livelock => (problem.kind, 0),
+                    kind => (kind, line(problem.site)),
+                };
+                let mut places: Vec<_> = found.problems.iter().map(place).collect();
+                places.sort();
+                places
+            })
+            .collect(),
+    })
+}
+
+fn directly(script: &Script, loops: Loops) -> Option<Outcome> {
+    let lines = c_text(script).lines;
+    outcome(&sync(&mut ScriptMachine::new(script), &LIMITS), loops, |site| lines[site.0 as usize])
+}
+
+fn through_c(script: &Script, loops: Loops, folder: &Path) -> Result<Option<Outcome>, String> {
+    let file = folder.join("script.c");
+    std::fs::write(&file, c_text(script).text).map_err(|error| error.to_string())?;
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let program = raddle_frontend::load(&request).map_err(|error| error.to_string())?.program;
+    let models = Models::resolve(&program, &Config::default());
+    let program = Arc::new(program);
+    let mut machine = Interp::new(Arc::clone(&program), Arc::new(models), Options::default())
+        .map_err(|error| error.to_string())?;
+    let exploration = sync(&mut machine, &LIMITS);
+    let gives_up = |gap: &&Gap| matches!(gap, Gap::Unsupported { .. } | Gap::Machine { .. });
+    if let Some(gap) = exploration.unknown_reasons.iter().find(gives_up) {
+        return Err(format!("the interpreter gives up: {gap:?}"));
+    }
+    Ok(outcome(&exploration, loops, |site| {
+        program.sites.get(site).and_then(|info| info.span).map_or(0, |span| span.line)
+    }))
+}
+
+/// The difference, in words; `None` when one side was too large to compare.
+fn compare(script: &Script, loops: Loops, folder: &Path) -> Option<Result<(), String>> {
+    let expected = directly(script, loops)?;
+    match through_c(script, loops, folder) {
+        Err(error) => Some(Err(error)),
+        // The interpreter looks again more often than the script does.
+        Ok(None) if loops == Loops::Waiting => None,
+        Ok(None) => Some(Err(format!("complete only for the script: {expected:#?}"))),
+        Ok(Some(found)) if found == expected => Some(Ok(())),
+        Ok(Some(found)) => Some(Err(format!("the script gives {expected:#?}\nits C text gives {found:#?}"))),
+    }
+}
+
+fn compare_all(name: &str, seeds: std::ops::Range<u64>, profile: &Profile) {
+    let loops = if profile.waiting_loops { Loops::Waiting } else { Loops::None };
+    let folder = tempfile::tempdir().expect("a folder for C files");
+    let mut compared = 0;
+    for seed in seeds.clone() {
+        let script = generate(seed, profile);
+        match compare(&script, loops, folder.path()) {
+            None => {}
+            Some(Ok(())) => compared += 1,
+            Some(Err(_)) => {
+                let small =
+                    shrink(&script, |script| matches!(compare(script, loops, folder.path()), Some(Err(_))));
+                let Some(Err(message)) = compare(&small, loops, folder.path()) else {
+                    unreachable!("it still fails")
+                };
+                let numbered: String = c_text(&small)
+                    .text
+                    .lines()
+                    .enumerate()
+                    .map(|(index, line)| format!("{:3} {line}\n", index + 1))
+                    .collect();
+                panic!("{name}, seed {seed}: {message}\n{numbered}");
+            }
+        }
+    }
+    println!("{name}: {compared} scripts compared");
+    assert!(compared * 3 > seeds.end - seeds.start, "only {compared} scripts could be compared");
+}
+
+fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
+    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
+}
+
+#[test]
+fn the_pipeline_agrees_with_the_script() {
+    let profile = Profile { waiting_loops: false, plain_spinning: false, ..Profile::EVERYTHING };
+    compare_all("as C", seeds(40, 2_000), &profile);
+    compare_all("as C, two threads", seeds(40, 2_000), &Profile { threads: 1, statements: 4, ..profile });
+}
+
+#[test]
+fn the_pipeline_agrees_with_the_script_on_waiting_loops() {
+    compare_all("as C, waiting loops", seeds(60, 2_000), &Profile { threads: 2, ..Profile::EVERYTHING });
+}
