@@ -3,7 +3,7 @@
 use crate::machine::Interp;
 use crate::memory::{Name, Record};
 use raddle_event::{Addr, Loc};
-use raddle_ir::{DebugType, DebugTypeId, Program, RecordKind};
+use raddle_ir::{DebugType, DebugTypeId, Field, Program, RecordKind};
 use raddle_machine::ObjectKind;
 
 pub(crate) fn object_name(interp: &Interp, record: &Record) -> String {
@@ -59,7 +59,8 @@ fn path(program: &Program, ty: DebugTypeId, offset: u64, len: u64, text: &mut St
             path(program, *element, offset % bytes, len, text);
         }
         DebugType::Record { kind, bytes, fields, .. } => {
-            if len >= *bytes && offset == 0 && fields.len() != 1 {
+            let whole = len >= *bytes && offset == 0 && fields.len() != 1;
+            if whole && *kind != RecordKind::Union {
                 return;
             }
             let (start, end) = (offset * 8, (offset + len) * 8);
@@ -75,9 +76,15 @@ fn path(program: &Program, ty: DebugTypeId, offset: u64, len: u64, text: &mut St
                 .collect();
             let chosen = match (kind, &inside[..]) {
                 (_, [only]) => only,
-                // The first member that is as large as the access says it best.
+                // The first member with a part just as large as the access says it best.
                 (RecordKind::Union, [first, ..]) => {
-                    inside.iter().find(|f| type_bytes(program, f.ty) == len).unwrap_or(first)
+                    let fits =
+                        |field: &&&Field| is_part(program, field.ty, offset - field.bit_offset / 8, len);
+                    match inside.iter().filter(|f| f.bit_offset / 8 <= offset).find(fits) {
+                        Some(member) => member,
+                        None if whole => return,
+                        None => first,
+                    }
                 }
                 // An access of several bit-fields, or of a part of the struct: name the first of them.
                 (_, [first, ..]) if first.bit_width.is_some() => first,
@@ -92,6 +99,21 @@ fn path(program: &Program, ty: DebugTypeId, offset: u64, len: u64, text: &mut St
             }
         }
         _ => {}
+    }
+}
+
+/// Whether a scalar of exactly this size lies at this offset.
+fn is_part(program: &Program, ty: DebugTypeId, offset: u64, len: u64) -> bool {
+    match &program.debug_types[program.strip(ty)] {
+        DebugType::Array { element, .. } => {
+            let bytes = type_bytes(program, *element);
+            bytes > 0 && offset < type_bytes(program, ty) && is_part(program, *element, offset % bytes, len)
+        }
+        DebugType::Record { fields, .. } => fields.iter().any(|field| {
+            let start = field.bit_offset / 8;
+            field.bit_width.is_none() && start <= offset && is_part(program, field.ty, offset - start, len)
+        }),
+        _ => offset == 0 && type_bytes(program, ty) == len,
     }
 }
 

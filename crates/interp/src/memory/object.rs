@@ -116,12 +116,30 @@ impl Object {
 /// Contribution of one word to the hash of all content.
 #[inline(always)]
 pub(crate) fn word_hash(canon: u64, index: usize, value: u64) -> u64 {
-    mix(value ^ 0x9E37_79B9_7F4A_7C15, canon.wrapping_add((index as u64) << 32 | 1) ^ 0xC2B2_AE3D_27D4_EB4F)
+    mix(value, canon.wrapping_add((index as u64) << 32 | 1))
 }
 
 /// Folds a full product: every bit of either side reaches every bit of the result.
 #[inline(always)]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ (b >> 31));
+    let other = b.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ (b >> 31) ^ 0xC2B2_AE3D_27D4_EB4F;
+    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(other);
     (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mix;
+    use std::collections::HashSet;
+
+    #[test]
+    fn small_numbers_mix_to_different_values() {
+        let mut seen = HashSet::new();
+        for a in 0..300 {
+            for b in 0..300 {
+                assert!(seen.insert(mix(a, b)), "{a} {b}");
+                assert!(mix(a, b) != 0);
+            }
+        }
+    }
 }
