@@ -5,9 +5,21 @@ use crate::replay::Held;
 use raddle_base::{SiteId, Symbol};
 use raddle_event::{Addr, Loc, ThreadId};
 use raddle_finding::{Frame, LockReport, ThreadReport};
-use raddle_ir::{Callee, Code, DebugTypeId, Global, Inst, PlaceId, PlaceStep, Program};
+use raddle_ir::{CallArg, Callee, Code, DebugTypeId, Global, Inst, PlaceId, PlaceStep, Program};
 use raddle_machine::{Machine, ObjectKind};
 use std::collections::BTreeMap;
+
+/// Library functions that write what their first pointer points to and read what the second does.
+const COPYING: &[&str] = &[
+    "memcpy", "memmove", "mempcpy", "memccpy", "strcpy", "strncpy", "stpcpy", "stpncpy", "strcat", "strncat",
+    "strxfrm",
+];
+
+/// Library functions that write what argument 0 points to and read what argument 1 points to.
+const COPYING: [&str; 12] = [
+    "memcpy", "memmove", "mempcpy", "memccpy", "strcpy", "strncpy", "stpcpy", "strcat", "strncat", "stpncpy",
+    "strlcpy", "strlcat",
+];
 
 pub(crate) struct Names<'a, M> {
     pub(crate) program: &'a Program,
@@ -56,6 +68,12 @@ impl<M: Machine> Names<'_, M> {
                 Direction::Read => *src_place,
                 Direction::Write => *dst_place,
             }),
+            Inst::Call { args, .. } => {
+                let places: Vec<PlaceId> = args.iter().filter_map(|arg| arg.place).collect();
+                let copies = self.callee(site).is_some_and(|name| COPYING.contains(&name));
+                let index = usize::from(copies && direction == Direction::Read);
+                places.get(index).or(places.first()).copied()
+            }
             _ => None,
         }
     }

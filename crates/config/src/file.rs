@@ -45,7 +45,7 @@ pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
     reader.config(table.get_ref())
 }
 
-const TOP_KEYS: &[&str] = &["lock"];
+const TOP_KEYS: &[&str] = &["lock", "ignore"];
 const LOCK_KEYS: &[&str] = &["acquire", "release", "try", "try_success", "argument", "mode"];
 const MODES: &[&str] = &["exclusive", "shared"];
 const SUCCESSES: &[&str] = &["zero", "non-zero"];
@@ -60,6 +60,7 @@ impl Reader<'_> {
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "lock" => config.locks = self.locks(value)?,
+                "ignore" => config.ignore = self.functions(value)?,
                 other => return Err(self.unknown_key(key.span(), other, TOP_KEYS)),
             }
         }
@@ -112,6 +113,13 @@ impl Reader<'_> {
             return Err(self.error(value.span(), "a `[[lock]]` needs `acquire` or `release`".into()));
         }
         Ok(lock)
+    }
+
+    fn functions(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, ConfigError> {
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.error(value.span(), "a list of function names is expected here".into()));
+        };
+        items.iter().map(|item| self.function(item)).collect()
     }
 
     fn function(&self, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {

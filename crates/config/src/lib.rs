@@ -1,4 +1,4 @@
-//! `raddle.toml`: the user's own lock functions.
+//! `raddle.toml`: the user's own lock functions, and functions to ignore.
 //!
 //! ```toml
 //! [[lock]]
@@ -8,6 +8,10 @@
 //! try_success = "non-zero"  # what `try` returns when it got the lock: "non-zero" (without this key) or "zero"
 //! argument = 0              # optional, 0 without
 //! mode = "exclusive"        # or "shared"; exclusive without
+//! ```
+//!
+//! ```toml
+//! ignore = ["log_message"]   # functions without a body that do nothing of interest and return 0
 //! ```
 //!
 //! Unknown keys are errors: a misspelt key must not silently change what a verdict rests on.
@@ -23,6 +27,8 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     pub locks: Vec<LockFunctions>,
+    /// Functions that are taken to do nothing and return 0 where they have no body (assumption A-IGNORE).
+    pub ignore: Vec<String>,
 }
 
 /// `[[lock]]`: functions that acquire and release what an argument points to. At least `acquire` or `release` is there.

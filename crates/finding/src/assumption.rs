@@ -26,6 +26,7 @@ impl Assumption {
             id: "A-EXTERN",
             text: "functions without a body or a model have no effect and return 0",
         },
+        Assumption { id: "A-IGNORE", text: "functions that raddle.toml ignores do nothing and return 0" },
         Assumption { id: "A-ASM", text: "inline assembly changes its operands only" },
         Assumption { id: "A-KLOCK", text: "kernel lock functions defined in headers act as locks" },
         Assumption { id: "A-LOCKFN", text: "lock functions named in raddle.toml act as locks" },

@@ -449,6 +449,7 @@ pub(crate) struct CallDesc {
     pub result_type: Option<DebugTypeId>,
     /// The result is used in ways other than comparing, storing and handing it to thread functions.
     pub result_computed_with: bool,
+    pub result_is_used: bool,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -7,12 +7,15 @@ use crate::thread::Frame;
 use raddle_base::SiteId;
 use raddle_ir::{FunctionId, Program, Ty};
 use raddle_libmodel::{Meaning, Models};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) struct Image {
     pub program: Arc<Program>,
     pub models: Arc<Models>,
     funcs: Vec<Option<Func>>,
+    /// What is entered in place of a function without a body of its own to run.
+    thunks: BTreeMap<FunctionId, FunctionId>,
     pub globals: Vec<u64>,
     pub main: FunctionId,
     pub pointer_bits: u8,
@@ -32,6 +35,7 @@ impl Image {
     pub fn new(
         program: Arc<Program>,
         models: Arc<Models>,
+        thunks: BTreeMap<FunctionId, FunctionId>,
         main: FunctionId,
         memory: &Memory,
         globals: Vec<u64>,
@@ -49,7 +53,7 @@ impl Image {
             })
             .collect();
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
-        Self { program, models, funcs, globals, main, pointer_bits, first_blocks }
+        Self { program, models, funcs, thunks, globals, main, pointer_bits, first_blocks }
     }
 
     pub fn func(&self, function: FunctionId) -> &Func {
@@ -58,6 +62,14 @@ impl Image {
 
     pub fn has_body(&self, function: FunctionId) -> bool {
         self.funcs[function.0 as usize].is_some()
+    }
+
+    /// The function to enter when this one is called back by the library or the system.
+    pub fn entry(&self, function: FunctionId) -> Option<FunctionId> {
+        match self.thunks.get(&function) {
+            Some(&thunk) => Some(thunk),
+            None => self.has_body(function).then_some(function),
+        }
     }
 
     pub fn site(&self, frame: &Frame) -> SiteId {

@@ -18,6 +18,7 @@ mod start;
 mod stutter;
 mod sync;
 mod thread;
+mod thunks;
 mod world;
 
 pub use machine::{Checkpoint, Interp};

@@ -8,6 +8,7 @@ use crate::options::{Options, StartError};
 use crate::stutter::local_token;
 use crate::sync::SyncTable;
 use crate::thread::{Action, Stand, Thread};
+use crate::thunks::{self, Thunked};
 use crate::world::{Life, State, Watch, World};
 use raddle_base::SiteId;
 use raddle_event::ThreadId;
@@ -29,13 +30,14 @@ pub(crate) fn start(
     models: Arc<Models>,
     options: Options,
 ) -> Result<Started, StartError> {
+    let Thunked { program, models, thunks } = thunks::add(program, models);
     let main = program
         .function_by_symbol("main")
         .filter(|&main| program.functions[main].is_defined())
         .ok_or(StartError::NoMain)?;
     let mut memory = Memory::new(program.data_model, options.memory_limit);
     let globals = globals(&mut memory, &program).map_err(|Full| StartError::TooLarge)?;
-    let image = Image::new(program.clone(), models, main, &memory, globals);
+    let image = Image::new(program.clone(), models, thunks, main, &memory, globals);
     for (id, global) in program.globals.iter() {
         if !global.thread_local {
             initialise(&mut memory, &image, image.globals[id.0 as usize], global);

@@ -19,7 +19,7 @@ pub enum Meaning {
     AtomicBody,
     /// Do this instead of the body, if there is one; numbered assumptions it relies on.
     Effect(Effect, Vec<&'static str>),
-    /// Declared, never defined, no row: an assumption (A-EXTERN) or a reason for `unknown`.
+    /// Declared, never defined, no row and not to be ignored: an assumption (A-EXTERN) or a reason for `unknown`.
     Unknown,
 }
 
@@ -37,6 +37,9 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
     }
     let row = lookup(name);
     if !function.is_defined() {
+        if config.ignore.iter().any(|ignored| ignored == name) {
+            return Meaning::Effect(Effect::Nothing { result: 0 }, vec!["A-IGNORE"]);
+        }
         return match row {
             Some(row) => Meaning::Effect(narrowed(row.effect, function), row.assumptions.to_vec()),
             // Any value, but of which type: not 0, which is what an unknown function would return.

@@ -33,6 +33,10 @@ impl Cx<'_> {
             },
             Callable::Unknown => {
                 self.assume("A-EXTERN");
+                if desc.result_is_used {
+                    let name = image.name(function);
+                    self.world.state.not_covered(&format!("only 0 was tried as the result of `{name}`"));
+                }
                 self.return_value(0);
                 Ok(())
             }

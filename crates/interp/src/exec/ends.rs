@@ -35,9 +35,9 @@ impl Cx<'_> {
             Leaving::Process { code, ref mut handlers } => match handlers.pop() {
                 Some(handler) => {
                     let function = self.function_at(handler)?;
-                    if !self.image.has_body(function) {
-                        return self.go_on_leaving();
-                    }
+                    let Some(function) = self.image.entry(function) else {
+                        return Err(self.unsupported("an exit handler without a body".to_owned()));
+                    };
                     self.enter_with(function, &[], OnReturn::Leaving)
                 }
                 None => Err(self.end_with(Ending::Exit(code))),
@@ -48,9 +48,9 @@ impl Cx<'_> {
                 match next {
                     Some((destructor, value)) => {
                         let function = self.function_at(destructor)?;
-                        if !self.image.has_body(function) {
+                        let Some(function) = self.image.entry(function) else {
                             return Err(self.unsupported("a destructor without a body".to_owned()));
-                        }
+                        };
                         self.enter_with(function, &[(u128::from(value), Ty::Ptr)], OnReturn::Leaving)
                     }
                     None => Err(self.stand(OpKind::End, Action::End)),

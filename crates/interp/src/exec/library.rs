@@ -74,6 +74,7 @@ impl Cx<'_> {
                 }
                 Some(Request::CallBack(function, args)) => {
                     let function = self.function_at(function)?;
+                    let function = self.image.entry(function).expect("checked when it was requested");
                     let journal = Arc::new(journal.unwrap_or_default());
                     self.world.state.libc = journal.library.clone();
                     self.enter_with(function, &args, OnReturn::Journal(journal))?;
@@ -538,11 +539,11 @@ impl Host for Library<'_, '_> {
             return Ok(result);
         }
         let target = self.cx.function_at(function).map_err(|Halt| Stop)?;
-        if !self.cx.image.has_body(target) {
+        let Some(target) = self.cx.image.entry(target) else {
             let name = self.cx.image.name(target).to_owned();
             self.cx.unsupported(format!("a callback to `{name}`, which has no body"));
             return Err(Stop);
-        }
+        };
         if self.journal.is_some() {
             self.request = Some(Request::CallBack(function, args.to_vec()));
             return Err(Stop);

@@ -22,9 +22,9 @@ impl Cx<'_> {
             return Ok(Flow::Return(0));
         }
         let function = self.function_at(self.pointer_arg(function))?;
-        if !self.image.has_body(function) {
+        let Some(function) = self.image.entry(function) else {
             return Err(self.unsupported("a once initialiser without a body".to_owned()));
-        }
+        };
         self.event(EventKind::OnceBegin { once: at });
         self.world.sync.set(at, SyncObject::Once(OnceState::Running(self.thread.id)));
         self.enter_with(function, &[], OnReturn::Once(at))?;

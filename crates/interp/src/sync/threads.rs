@@ -125,10 +125,10 @@ impl Cx<'_> {
         self.assume("A-THREAD");
         let (function, argument) = (self.pointer_arg(function), self.arg(argument));
         let function = self.function_at(function)?;
-        if !self.image.has_body(function) {
+        let Some(function) = self.image.entry(function) else {
             let name = self.image.name(function).to_owned();
             return Err(self.unsupported(format!("a thread that runs `{name}`, which has no body")));
-        }
+        };
         if self.world.state.lives.len() >= self.world.options.thread_limit as usize {
             return Err(self.limit("number of threads"));
         }

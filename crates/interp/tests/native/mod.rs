@@ -167,7 +167,11 @@ fn run_interpreted(
     };
     let loaded = load(&request).map_err(|e| format!("frontend: {e}"))?;
     let models = Models::resolve(&loaded.program, &Config::default());
-    let options = Options { args: std::iter::once("program".to_owned()).chain(args.iter().cloned()).collect(), stdin: stdin.as_bytes().to_vec(), ..Options::default() };
+    let options = Options {
+        args: std::iter::once("program".to_owned()).chain(args.iter().cloned()).collect(),
+        stdin: stdin.as_bytes().to_vec(),
+        ..Options::default()
+    };
     let mut machine = Interp::new(Arc::new(loaded.program), Arc::new(models), options)
         .map_err(|e| format!("start: {e}"))?;
     let mut choices = Vec::new();
