@@ -9,12 +9,6 @@ use raddle_ir::{CallArg, Callee, Code, DebugTypeId, Global, Inst, PlaceId, Place
 use raddle_machine::{Machine, ObjectKind};
 use std::collections::BTreeMap;
 
-/// Library functions that write what their first pointer points to and read what the second does.
-const COPYING: &[&str] = &[
-    "memcpy", "memmove", "mempcpy", "memccpy", "strcpy", "strncpy", "stpcpy", "stpncpy", "strcat", "strncat",
-    "strxfrm",
-];
-
 /// Library functions that write what argument 0 points to and read what argument 1 points to.
 const COPYING: [&str; 12] = [
     "memcpy", "memmove", "mempcpy", "memccpy", "strcpy", "strncpy", "stpcpy", "strcat", "strncat", "stpncpy",
@@ -68,12 +62,20 @@ impl<M: Machine> Names<'_, M> {
                 Direction::Read => *src_place,
                 Direction::Write => *dst_place,
             }),
-            Inst::Call { args, .. } => {
-                let places: Vec<PlaceId> = args.iter().filter_map(|arg| arg.place).collect();
-                let copies = self.callee(site).is_some_and(|name| COPYING.contains(&name));
-                let index = usize::from(copies && direction == Direction::Read);
-                places.get(index).or(places.first()).copied()
-            }
+            Inst::Call { args, .. } => self.call_place(site, args, direction),
+            _ => None,
+        }
+    }
+
+    /// What a library function touches: its only named pointer; or, of a copying function, target or source.
+    fn call_place(&self, site: SiteId, args: &[CallArg], direction: Direction) -> Option<PlaceId> {
+        let mut named = args.iter().filter_map(|arg| arg.place);
+        match (named.next(), named.next()) {
+            (Some(place), None) => Some(place),
+            (Some(_), Some(_)) if COPYING.contains(&self.callee(site)?) => match direction {
+                Direction::Write => args.first()?.place,
+                Direction::Read => args.get(1)?.place,
+            },
             _ => None,
         }
     }

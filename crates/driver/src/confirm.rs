@@ -19,15 +19,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) struct Confirmed {
     pub(crate) shown: Vec<Shown>,
+    /// Claims that hold only if something unknown does nothing.
+    pub(crate) doubtful: Vec<UnknownReason>,
     /// Claims that did not hold up: bugs of ours.
     pub(crate) refused: Vec<UnknownReason>,
 }
 
 pub(crate) fn confirm(loaded: &Loaded, exploration: &Exploration, mode: Mode) -> Confirmed {
     let subject = loaded.certify_subject();
-    let mut confirmed = Confirmed { shown: Vec::new(), refused: Vec::new() };
+    let mut confirmed = Confirmed { shown: Vec::new(), doubtful: Vec::new(), refused: Vec::new() };
     races(&subject, loaded, exploration, mode, &mut confirmed);
-    problems(&subject, exploration, &mut confirmed);
+    problems(&subject, loaded, exploration, &mut confirmed);
     confirmed
 }
 
@@ -45,9 +47,14 @@ fn races(
     let mut told = BTreeSet::new();
     for candidates in groups.values_mut() {
         candidates.sort_by_key(|race| (race.schedule.choices.len(), race.key));
+        let mut doubt = None;
         for race in candidates.iter() {
             match confirm_race(subject, &witness_of(race, mode), race.key.sites()) {
                 Ok(race) => {
+                    doubt = doubtful(loaded, race.assumptions(), || race_words(&race));
+                    if doubt.is_some() {
+                        continue;
+                    }
                     if told.insert(identity(&race)) {
                         confirmed.shown.push(race_finding(race));
                     }
@@ -56,6 +63,7 @@ fn races(
                 Err(refusal) => confirmed.refused.push(refused("data race", &refusal)),
             }
         }
+        confirmed.doubtful.extend(doubt);
     }
 }
 
@@ -70,13 +78,19 @@ fn witness_of(race: &FoundRace, mode: Mode) -> Witness {
     Witness { schedule, visibility: race.visibility.clone() }
 }
 
-fn problems(subject: &Subject, exploration: &Exploration, confirmed: &mut Confirmed) {
+fn problems(subject: &Subject, loaded: &Loaded, exploration: &Exploration, confirmed: &mut Confirmed) {
     let mut told = BTreeSet::new();
     for found in &exploration.problems {
         let Some(first) = found.problems.first() else { continue };
         let witness = Witness { schedule: found.schedule.clone(), visibility: found.visibility.clone() };
         match confirm_problem(subject, &witness, first.kind, first.site) {
             Ok(problem) => {
+                let words =
+                    || format!("the {} at {}", problem.kind().name(), line(&problem.accesses()[0].at));
+                if let Some(doubt) = doubtful(loaded, problem.assumptions(), words) {
+                    confirmed.doubtful.push(doubt);
+                    continue;
+                }
                 let mut places: Vec<Frame> = problem.accesses().iter().map(|a| a.at.clone()).collect();
                 places.sort();
                 if told.insert((problem.kind(), places)) {
@@ -164,6 +178,36 @@ pub(crate) fn problem_finding(problem: ConfirmedProblem, site: SiteId) -> Shown 
         witness: problem.witness().clone(),
         claim: Claim::Problem(kind, site),
     }
+}
+
+/// An unknown function may be a lock, and inline assembly too: what rests on their doing nothing is not certain enough to be called
+/// a race.
+fn doubtful(
+    loaded: &Loaded,
+    assumptions: &[&'static str],
+    what: impl FnOnce() -> String,
+) -> Option<UnknownReason> {
+    let why = if assumptions.contains(&"A-EXTERN") {
+        let unknown = loaded.unknown_functions().join(", ");
+        format!(
+            "functions without body or model are taken to do nothing (A-EXTERN): {unknown}. \
+             Give their source, or say in raddle.toml what they lock"
+        )
+    } else if assumptions.contains(&"A-ASM") && loaded.has_assembly() {
+        "inline assembly is taken to order nothing (A-ASM)".to_owned()
+    } else {
+        return None;
+    };
+    Some(UnknownReason { place: String::new(), text: format!("{} is seen only where {why}", what()) })
+}
+
+fn race_words(race: &ConfirmedRace) -> String {
+    let [a, b] = race.accesses().each_ref().map(|access| line(&access.at));
+    format!("the data race on {} ({a} and {b})", race.variable())
+}
+
+fn line(frame: &Frame) -> String {
+    format!("{}:{}", frame.file, frame.line)
 }
 
 fn refused(what: &str, refusal: &Refusal) -> UnknownReason {

@@ -6,7 +6,7 @@ use raddle_config::Config;
 use raddle_finding::UnknownReason;
 use raddle_frontend::Request;
 use raddle_interp::{Options, SpuriousWakeups};
-use raddle_ir::{Operand, Program};
+use raddle_ir::{Inst, Operand, Program};
 use raddle_libmodel::{Effect, How, Meaning, Models, SemOp};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,6 +77,34 @@ impl Loaded {
             models: Arc::clone(&self.models),
             options: self.options.clone(),
         }
+    }
+
+    /// Names of functions that are declared, never defined, and known to no model; sorted, the first few.
+    pub(crate) fn unknown_functions(&self) -> Vec<&str> {
+        const SHOWN: usize = 6;
+        let unknown = self.models.meanings.iter().filter(|(_, meaning)| **meaning == Meaning::Unknown);
+        let mut names: Vec<&str> =
+            unknown.map(|(id, _)| self.program.text(self.program.functions[id].name)).collect();
+        names.sort_unstable();
+        if names.len() > SHOWN {
+            names.truncate(SHOWN);
+            names.push("…");
+        }
+        names
+    }
+
+    /// Whether some inline assembly of the program may do more than hold the compiler or the processor back.
+    pub(crate) fn has_assembly(&self) -> bool {
+        const HARMLESS: [&str; 5] = ["", "nop", "pause", "rep nop", "yield"];
+        let blocks = self.program.functions.values().flat_map(|function| function.blocks.values());
+        blocks.flat_map(|block| &block.insts).any(|inst| match inst {
+            Inst::Asm { text, .. } => {
+                let text = self.program.text(*text).replace([';', '\n', '\t'], " ");
+                let words: Vec<&str> = text.split_whitespace().collect();
+                !HARMLESS.contains(&words.join(" ").as_str())
+            }
+            _ => false,
+        })
     }
 
     /// Whether some operation of the program may fail without waiting.

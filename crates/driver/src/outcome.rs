@@ -73,6 +73,7 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
         loaded.bugs.iter().chain(&confirmed.refused).cloned().collect();
     reasons.extend(exploration.unknown_reasons.iter().map(|gap| reason(&loaded.program, gap, search)));
     reasons.extend(explored.incomplete.iter().cloned());
+    reasons.extend(confirmed.doubtful);
 
     let races = shown.iter().filter(|shown| shown.finding.kind == FindingKind::DataRace).count();
     if races == 0 && reasons.is_empty() {
@@ -256,7 +257,7 @@ mod tests {
     }
 
     fn outcome(loaded: &Loaded, explored: &Explored, shown: Vec<Shown>, search: &Search) -> Outcome {
-        let confirmed = Confirmed { shown, refused: Vec::new() };
+        let confirmed = Confirmed { shown, doubtful: Vec::new(), refused: Vec::new() };
         Draft::into_outcome(merge(loaded, explored, confirmed, search))
     }
 
@@ -299,9 +300,14 @@ mod tests {
             assert!(unknown.proved.is_empty());
             assert!(unknown.unknown_reasons.iter().any(|reason| reason.text.contains(word)), "{word}");
         }
-        let refused = Confirmed { shown: Vec::new(), refused: vec![bug("a data race was not confirmed")] };
-        let unknown = merge(&loaded(), &complete(), refused, &search).into_outcome();
-        assert_eq!(unknown.verdict, Verdict::Unknown);
+        let bug = vec![bug("a data race was not confirmed")];
+        for confirmed in [
+            Confirmed { shown: Vec::new(), doubtful: Vec::new(), refused: bug.clone() },
+            Confirmed { shown: Vec::new(), doubtful: bug, refused: Vec::new() },
+        ] {
+            let unknown = merge(&loaded(), &complete(), confirmed, &search).into_outcome();
+            assert_eq!(unknown.verdict, Verdict::Unknown);
+        }
     }
 
     #[test]
