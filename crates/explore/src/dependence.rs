@@ -24,7 +24,8 @@
 //! | any other two operations on a semaphore | dependent | value, and post before wait |
 //! | two broadcasts; two signals that found no waiter | independent | all are woken already, or none is there |
 //! | any other two operations on a condition variable | dependent | who is woken |
-//! | two arrivals at a barrier | dependent | who is in which round |
+//! | two arrivals at a barrier in one round | independent | the round counts, not who came last in it |
+//! | two arrivals in different rounds | dependent | who is in which round |
 //! | arrival and departure of one round | dependent | order; of different rounds independent |
 //! | two departures | independent | nothing changes |
 //! | two passes of a once object that is done | independent | order comes from the initialiser alone |
@@ -35,12 +36,16 @@
 //! | end of a process, crash, failed assertion or assumption; end of a thread with locks | dependent on all | cuts the others off; a lock passes on |
 //! | begin, fence, environment choice, yield, spin | independent of all | the thread's own business |
 
-use raddle_event::{AccessKind, Addr, AtomicOp, Event, EventKind, Loc, LockMode, ThreadId};
+use raddle_event::{
+    AccessKind, Addr, AtomicOp, Event, EventKind, Loc, LockMode, Problem, ProblemKind, ThreadId,
+};
 use raddle_machine::{LockHow, OpKind, Status};
 
 /// Whether the order of two steps of different threads may matter.
 pub fn dependent(a: &Footprint, b: &Footprint) -> bool {
-    use Footprint::{Barrier, Condition, Creation, Everything, Lock, Memory, Nothing, Object, Once, Semaphore, Thread};
+    use Footprint::{
+        Barrier, Condition, Creation, Everything, Lock, Memory, Nothing, Object, Once, Semaphore, Thread,
+    };
     match (a, b) {
         (Everything, _) | (_, Everything) => true,
         (Nothing, _) | (_, Nothing) => false,
@@ -64,14 +69,40 @@ pub fn dependent(a: &Footprint, b: &Footprint) -> bool {
         (Once { once, using }, Once { once: other_once, using: other }) => {
             once == other_once && !(*using == OnceUse::Pass && *other == OnceUse::Pass)
         }
-        (Condition { cond, mutex: None, using }, Condition { cond: other_cond, mutex: None, using: other }) => {
-            cond == other_cond && !using.commutes(*other)
-        }
+        (
+            Condition { cond, mutex: None, using },
+            Condition { cond: other_cond, mutex: None, using: other },
+        ) => cond == other_cond && !using.commutes(*other),
         (
             Lock { .. } | Semaphore { .. } | Barrier { .. } | Once { .. } | Condition { .. } | Object(_),
             Lock { .. } | Semaphore { .. } | Barrier { .. } | Once { .. } | Condition { .. } | Object(_),
         ) => a.objects().into_iter().flatten().any(|object| b.objects().contains(&Some(object))),
         (Creation | Thread(_), _) | (_, Creation | Thread(_)) => false,
+    }
+}
+
+/// Whether `done`, performed while `other` was possible, keeps `other` from coming after it as if it had come before. Dependent
+/// operations do; so does the arrival that fills the round of a barrier in place of another, although two arrivals of one
+/// round commute.
+pub fn excludes(done: &Footprint, other: &Footprint) -> bool {
+    let fills = match (done, other) {
+        (
+            Footprint::Barrier { barrier: a, using: BarrierUse::Arrive(Some(done)) },
+            Footprint::Barrier { barrier: b, using: BarrierUse::Arrive(_) },
+        ) => a == b && done.fills,
+        _ => false,
+    };
+    fills || dependent(done, other)
+}
+
+/// Whether the two would compete, in some state, for what only so many can have, though they may be independent here.
+pub fn compete(a: &Footprint, b: &Footprint) -> bool {
+    match (a, b) {
+        (
+            Footprint::Barrier { barrier: a, using: BarrierUse::Arrive(_) },
+            Footprint::Barrier { barrier: b, using: BarrierUse::Arrive(_) },
+        ) => a == b,
+        _ => false,
     }
 }
 
@@ -142,9 +173,16 @@ pub enum ConditionUse {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BarrierUse {
-    /// The round is known once it has happened.
-    Arrive(Option<u32>),
+    /// Known once it has happened.
+    Arrive(Option<Arrival>),
     Leave(Option<u32>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arrival {
+    pub round: u32,
+    /// It was the last of its round.
+    pub fills: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -162,9 +200,25 @@ pub struct Performed<'a> {
     /// After the step.
     pub status: &'a Status,
     /// Problems that the step added.
-    pub problems: usize,
+    pub problems: &'a [Problem],
     /// Locks that the thread held before the step.
     pub held: &'a [Addr],
+    /// Whether the thread can move again at once.
+    pub next: NextMove,
+}
+
+impl Performed<'_> {
+    /// Whether something was wrong with the step itself. That nobody can move behind it is no fault of it.
+    fn is_misuse(&self) -> bool {
+        let stuck = |kind| matches!(kind, ProblemKind::Deadlock | ProblemKind::Livelock);
+        self.problems.iter().any(|problem| !stuck(problem.kind))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextMove {
+    Possible,
+    NotPossible,
 }
 
 impl Footprint {
@@ -212,9 +266,7 @@ impl Footprint {
             OpKind::SemPost { sem } => Footprint::Semaphore { sem, using: SemaphoreUse::Post },
             OpKind::SemWait { sem, .. } => Footprint::Semaphore { sem, using: SemaphoreUse::Wait },
             OpKind::SemRead { sem } => Footprint::Semaphore { sem, using: SemaphoreUse::Look },
-            OpKind::Once { once } | OpKind::OnceEnd { once } => {
-                Footprint::Once { once, using: OnceUse::Run }
-            }
+            OpKind::Once { once } | OpKind::OnceEnd { once } => Footprint::Once { once, using: OnceUse::Run },
             OpKind::Atomic { loc, op } => Footprint::Memory { loc, write: op.writes() },
             OpKind::Access { loc, kind } => Footprint::Memory { loc, write: kind == AccessKind::Write },
         }
@@ -230,32 +282,37 @@ impl Footprint {
             return Footprint::Everything;
         }
         let worst = Footprint::pending(step.thread, step.kind);
-        let happened = |matches: &dyn Fn(&EventKind) -> bool| step.events.iter().any(|event| matches(&event.kind));
+        let happened =
+            |matches: &dyn Fn(&EventKind) -> bool| step.events.iter().any(|event| matches(&event.kind));
         match (worst, step.kind) {
             (_, OpKind::End) if !step.held.is_empty() => Footprint::Everything,
-            // An error was reported: whatever it was looked at.
-            (Footprint::Lock { .. } | Footprint::Semaphore { .. }, _) if step.problems > 0 => worst,
+            (Footprint::Lock { .. } | Footprint::Semaphore { .. }, _) if step.is_misuse() => worst,
             (Footprint::Lock { lock, .. }, OpKind::Lock { mode, .. }) => {
-                let using = if happened(&|kind| matches!(kind, EventKind::Acquire { lock: l, .. } if *l == lock)) {
-                    match mode {
-                        LockMode::Exclusive => LockUse::Exclusive,
-                        LockMode::Shared => LockUse::Shared,
-                    }
-                } else if happened(&|kind| matches!(kind, EventKind::AcquireFailed { lock: l } if *l == lock)) {
-                    LockUse::Failed
-                } else if step.held.contains(&lock) {
-                    return Footprint::Nothing;
-                } else {
-                    LockUse::Any
-                };
+                let using =
+                    if happened(&|kind| matches!(kind, EventKind::Acquire { lock: l, .. } if *l == lock)) {
+                        match mode {
+                            LockMode::Exclusive => LockUse::Exclusive,
+                            LockMode::Shared => LockUse::Shared,
+                        }
+                    } else if happened(
+                        &|kind| matches!(kind, EventKind::AcquireFailed { lock: l } if *l == lock),
+                    ) {
+                        LockUse::Failed
+                    } else if step.held.contains(&lock) {
+                        return Footprint::Nothing;
+                    } else {
+                        LockUse::Any
+                    };
                 Footprint::Lock { lock, using }
             }
             (Footprint::Lock { lock, .. }, OpKind::Unlock { .. }) => {
-                let outermost = happened(&|kind| matches!(kind, EventKind::Release { lock: l, .. } if *l == lock));
+                let outermost =
+                    happened(&|kind| matches!(kind, EventKind::Release { lock: l, .. } if *l == lock));
                 if !outermost && step.held.contains(&lock) { Footprint::Nothing } else { worst }
             }
             (Footprint::Semaphore { sem, .. }, OpKind::SemWait { .. }) => {
-                let failed = happened(&|kind| matches!(kind, EventKind::AcquireFailed { lock } if *lock == sem));
+                let failed =
+                    happened(&|kind| matches!(kind, EventKind::AcquireFailed { lock } if *lock == sem));
                 let using = if failed { SemaphoreUse::Look } else { SemaphoreUse::Wait };
                 Footprint::Semaphore { sem, using }
             }
@@ -267,7 +324,10 @@ impl Footprint {
             (Footprint::Barrier { barrier, .. }, _) => {
                 let using = step.events.iter().find_map(|event| match event.kind {
                     EventKind::BarrierArrive { barrier: b, round } if b == barrier => {
-                        Some(BarrierUse::Arrive(Some(round)))
+                        Some(BarrierUse::Arrive(Some(Arrival {
+                            round,
+                            fills: step.next == NextMove::Possible,
+                        })))
                     }
                     EventKind::BarrierLeave { barrier: b, round } if b == barrier => {
                         Some(BarrierUse::Leave(Some(round)))
@@ -290,6 +350,16 @@ impl Footprint {
                 Footprint::Memory { loc, write: own.is_none_or(AtomicOp::writes) }
             }
             _ => worst,
+        }
+    }
+
+    /// Of an arrival at a barrier.
+    pub fn round(&self) -> Option<u32> {
+        match self {
+            Footprint::Barrier { using: BarrierUse::Arrive(arrival), .. } => {
+                arrival.map(|arrival| arrival.round)
+            }
+            _ => None,
         }
     }
 
@@ -332,8 +402,9 @@ impl BarrierUse {
     fn commutes(self, other: BarrierUse) -> bool {
         match (self, other) {
             (BarrierUse::Leave(_), BarrierUse::Leave(_)) => true,
+            (BarrierUse::Arrive(Some(a)), BarrierUse::Arrive(Some(b))) => a.round == b.round,
             (BarrierUse::Arrive(Some(a)), BarrierUse::Leave(Some(b)))
-            | (BarrierUse::Leave(Some(a)), BarrierUse::Arrive(Some(b))) => a != b,
+            | (BarrierUse::Leave(Some(b)), BarrierUse::Arrive(Some(a))) => a.round != b,
             _ => false,
         }
     }

@@ -10,7 +10,7 @@ use raddle_order::{Listing, RacePair};
 use std::collections::BTreeSet;
 
 #[derive(Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     found: Found,
     known_races: BTreeSet<RaceKey>,
     known_problems: BTreeSet<Vec<ProblemKey>>,
@@ -21,10 +21,10 @@ pub(super) struct Ledger {
 }
 
 #[derive(Default)]
-pub(super) struct Found {
-    pub(super) races: Vec<FoundRace>,
-    pub(super) problems: Vec<FoundProblem>,
-    pub(super) assumptions: BTreeSet<&'static str>,
+pub(crate) struct Found {
+    pub(crate) races: Vec<FoundRace>,
+    pub(crate) problems: Vec<FoundProblem>,
+    pub(crate) assumptions: BTreeSet<&'static str>,
 }
 
 type ProblemKey = (ProblemKind, SiteId, String);
@@ -37,26 +37,44 @@ enum Learned {
 }
 
 impl Ledger {
+    /// Starts with these accesses visible.
+    pub(crate) fn seeing(visibility: Visibility) -> Self {
+        let racy = match &visibility {
+            Visibility::Sites(sites) => sites.iter().copied().collect(),
+            Visibility::SyncOnly | Visibility::EveryAccess => BTreeSet::new(),
+        };
+        Self { racy, visibility, ..Self::default() }
+    }
+
     /// The visibility of the next pass.
-    pub(super) fn start_pass(&mut self) -> Visibility {
+    pub(crate) fn start_pass(&mut self) -> Visibility {
         self.learned = Learned::Nothing;
-        if !self.racy.is_empty() {
+        if !self.racy.is_empty() && self.visibility != Visibility::EveryAccess {
             self.visibility = Visibility::Sites(self.racy.iter().copied().collect());
         }
         self.visibility.clone()
     }
 
     /// Whether this pass has shown races that were not known when it started.
-    pub(super) fn learned(&self) -> bool {
+    pub(crate) fn learned(&self) -> bool {
         self.learned == Learned::Something
     }
 
-    pub(super) fn race_count(&self) -> usize {
+    /// Whether a plain access in a race is not visible in this pass.
+    pub(crate) fn has_outgrown_its_pass(&self) -> bool {
+        match &self.visibility {
+            Visibility::SyncOnly => !self.racy.is_empty(),
+            Visibility::Sites(sites) => self.racy.len() > sites.len(),
+            Visibility::EveryAccess => false,
+        }
+    }
+
+    pub(crate) fn race_count(&self) -> usize {
         self.found.races.len()
     }
 
     /// Takes note of a run that has ended, or of the beginning of one.
-    pub(super) fn run<M: Machine>(&mut self, machine: &M, trace: &Trace, path: &[Taken]) {
+    pub(crate) fn run<M: Machine>(&mut self, machine: &M, trace: &Trace, path: &[Taken]) {
         for RacePair { first, second } in raddle_order::pairs::list(trace, Listing::OncePerSite) {
             self.race(trace, first, second, path);
         }
@@ -64,7 +82,7 @@ impl Ledger {
         self.found.assumptions.extend(machine.assumptions());
     }
 
-    pub(super) fn results(mut self) -> Found {
+    pub(crate) fn results(mut self) -> Found {
         self.found.races.sort_by_key(|race| race.key);
         self.found
     }

@@ -27,3 +27,7 @@ pub use exploration::{
 };
 pub use limits::{Goal, Limits, Progress, StateCache};
 pub use sync_runs::sync;
+
+pub(crate) use ledger::Ledger;
+pub(crate) use recorder::Recorder;
+pub(crate) use sync_runs::Taken;

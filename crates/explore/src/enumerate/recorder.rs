@@ -10,26 +10,26 @@ use raddle_machine::{Sink, StackSource};
 use std::collections::HashSet;
 
 #[derive(Default)]
-pub(super) struct Recorder {
+pub(crate) struct Recorder {
     trace: Trace,
     /// Position of the first creation of a thread.
     first_create: Option<usize>,
     recent: HashSet<(ThreadId, SiteId, Loc, AccessKind)>,
     /// The assumption that the answer rests on once an atomic weaker than seq_cst was met.
-    pub(super) weak_atomics: Option<&'static str>,
+    pub(crate) weak_atomics: Option<&'static str>,
 }
 
 impl Recorder {
-    pub(super) fn trace(&self) -> &Trace {
+    pub(crate) fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.trace.events.len()
     }
 
     /// Forgets the events from this position on.
-    pub(super) fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.trace.events.truncate(len);
         self.recent.clear();
         self.first_create = self.first_create.filter(|create| *create < len);

@@ -73,9 +73,9 @@ struct Search<'a, C> {
 
 /// A choice on the present path, and where its events start in the trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
-    pub(super) choice: Choice,
-    pub(super) events: usize,
+pub(crate) struct Taken {
+    pub(crate) choice: Choice,
+    pub(crate) events: usize,
 }
 
 /// A state with several choices, some of them not yet taken.

@@ -1,0 +1,42 @@
+//! Dynamic partial-order reduction: one run, or few, of each class of runs that differ only in the order of independent steps.
+//!
+//! * [`baseline`]: the readable one. Flanagan and Godefroid, *Dynamic Partial-Order Reduction for Model Checking Software* (POPL
+//!   2005), as in Fig. 2 of the 2008 paper, made to work with sleep sets.
+//! * [`optimal`]: each class once. Abdulla, Aronis, Jonsson and Sagonas, *Source Sets: A Foundation for Optimal Dynamic Partial
+//!   Order Reduction* (J. ACM 2017): wake-up trees.
+//!
+//! Both find the same races, deadlocks and other problems as [`enumerate::sync`](crate::enumerate::sync), to whose results theirs are
+//! compared. Races are found by exact happens-before in every run, so plain accesses need not be scheduling points; they are run
+//! along with the operation before them. That is sound as long as no run has shown a race between accesses that are not visible:
+//! in such runs conflicting plain accesses are ordered by dependent operations, and steps that are independent commute. With
+//! [`Goal::AllRaces`](crate::enumerate::Goal::AllRaces) the first run that shows a race at accesses not yet visible therefore ends the
+//! pass, and the search starts again with them visible.
+
+mod baseline;
+mod optimal;
+mod reversal;
+mod run;
+mod tally;
+mod wakeup;
+
+use crate::enumerate::{Exploration, Limits};
+use raddle_machine::{Machine, Visibility};
+
+/// What a reduced search found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduced {
+    pub exploration: Exploration,
+    /// Runs given up half-way because others cover whatever could follow. They are in no other count.
+    pub blocked: u64,
+}
+
+/// Searches with the baseline algorithm a machine that stands at its start; leaves it there, with [`Visibility::SyncOnly`].
+/// `visibility` is that of the first pass.
+pub fn baseline<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
+    baseline::search(machine, limits, visibility)
+}
+
+/// Searches with wake-up trees; otherwise like [`baseline`].
+pub fn optimal<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
+    optimal::search(machine, limits, visibility)
+}

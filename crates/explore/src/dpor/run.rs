@@ -1,0 +1,220 @@
+//! The present run: its steps, what each of them did, and which of them are ordered.
+//!
+//! Step `a` is ordered before a later step `b` of another thread when they are dependent, or when `a` changed the choices that
+//! `b`'s thread had before `b` ([`Step::touched`]): created it, ended what it joins, gave it what it waited for, took it away, woke it
+//! or put it to sleep. The order is closed under transitivity and kept as a vector clock per step.
+
+use crate::dependence::{Footprint, NextMove, Performed, dependent, excludes};
+use crate::enumerate::{Recorder, Taken};
+use raddle_base::Id;
+use raddle_event::{Choice, ThreadId};
+use raddle_machine::{Machine, Operation};
+use raddle_order::{Epoch, VectorClock};
+
+/// The steps taken so far, with the trace that they gave.
+#[derive(Default)]
+pub(super) struct Run {
+    pub(super) steps: Vec<Step>,
+    pub(super) path: Vec<Taken>,
+    pub(super) recorder: Recorder,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) action: Action,
+    /// The first of the threads that it created, if it did, and how many.
+    born: (u32, u32),
+    /// Which one of its thread's steps, from 1.
+    index: u32,
+    /// What is ordered before it, itself included.
+    clock: VectorClock,
+}
+
+/// A choice and what it did, or would do.
+#[derive(Clone, Debug)]
+pub(super) struct Action {
+    pub(super) choice: Choice,
+    pub(super) footprint: Footprint,
+    /// Other threads whose choices it changed; sorted.
+    pub(super) touched: Vec<ThreadId>,
+}
+
+/// How much is known of a step when it is compared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// The operation alone.
+    Operation,
+    /// What it turned out to do.
+    Outcome,
+}
+
+impl Run {
+    pub(super) fn truncate(&mut self, depth: usize) {
+        if let Some(taken) = self.path.get(depth) {
+            self.recorder.truncate(taken.events);
+        }
+        self.steps.truncate(depth);
+        self.path.truncate(depth);
+    }
+
+    /// Performs a step. `before` are the choices open now; `after` gets those open then.
+    pub(super) fn step<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        choice: Choice,
+        before: &[Choice],
+        after: &mut Vec<Choice>,
+        precision: Precision,
+    ) {
+        let events = self.recorder.len();
+        let threads = machine.thread_count();
+        let performed = perform(machine, choice, before, after, &mut self.recorder, precision);
+        self.path.push(Taken { choice, events });
+        self.push(performed, (threads, machine.thread_count() - threads));
+    }
+
+    fn push(&mut self, action: Action, born: (u32, u32)) {
+        let thread = action.choice.thread;
+        let mut clock = self.clock_of(thread);
+        let index = clock.count(thread) + 1;
+        for step in self.steps.iter().rev() {
+            if !clock.covers(step.epoch()) && step.action.orders(&action) {
+                clock.join(&step.clock);
+            }
+        }
+        clock.set(Epoch { thread, count: index });
+        self.steps.push(Step { action, born, index, clock });
+    }
+
+    /// What is ordered before whatever the thread does next.
+    pub(super) fn clock_of(&self, thread: ThreadId) -> VectorClock {
+        self.clock_before(thread, self.steps.len())
+    }
+
+    /// The same, when the run was this long.
+    pub(super) fn clock_before(&self, thread: ThreadId, depth: usize) -> VectorClock {
+        let own = |step: &&Step| step.thread() == thread || step.gave_birth_to(thread);
+        self.steps[..depth]
+            .iter()
+            .rev()
+            .find(own)
+            .map_or_else(VectorClock::default, |step| step.clock.clone())
+    }
+}
+
+impl Step {
+    pub(super) fn thread(&self) -> ThreadId {
+        self.action.choice.thread
+    }
+
+    pub(super) fn epoch(&self) -> Epoch {
+        Epoch { thread: self.thread(), count: self.index }
+    }
+
+    /// Whether it is ordered before the other, later step.
+    pub(super) fn is_before(&self, later: &Step) -> bool {
+        later.clock.covers(self.epoch())
+    }
+
+    fn gave_birth_to(&self, thread: ThreadId) -> bool {
+        let (first, count) = self.born;
+        (first..first + count).contains(&(thread.index() as u32))
+    }
+}
+
+impl Action {
+    /// What the thread would do next, at its worst.
+    pub(super) fn pending(choice: Choice, operation: &Operation) -> Self {
+        let footprint = Footprint::pending(choice.thread, operation.kind);
+        Self { choice, footprint, touched: Vec::new() }
+    }
+
+    /// Whether it comes before `later`, an action of another thread that follows it, in every equivalent run.
+    pub(super) fn orders(&self, later: &Action) -> bool {
+        dependent(&self.footprint, &later.footprint) || self.touches(later.choice.thread)
+    }
+
+    /// Whether `other`, an action of another thread that was possible in the same state, is still possible behind this one, and
+    /// both orders are equivalent.
+    pub(super) fn leaves(&self, other: &Action) -> bool {
+        !excludes(&self.footprint, &other.footprint)
+            && !self.touches(other.choice.thread)
+            && !other.touches(self.choice.thread)
+    }
+
+    /// Both variants of one operation, taken together.
+    pub(super) fn and(mut self, other: Action) -> Action {
+        if other.footprint == Footprint::Everything {
+            self.footprint = Footprint::Everything;
+        }
+        self.touched.extend(other.touched);
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        self
+    }
+
+    pub(super) fn touches(&self, thread: ThreadId) -> bool {
+        self.touched.binary_search(&thread).is_ok()
+    }
+}
+
+/// Performs one step on the machine and finds out what it did.
+pub(super) fn perform<M: Machine>(
+    machine: &mut M,
+    choice: Choice,
+    before: &[Choice],
+    after: &mut Vec<Choice>,
+    recorder: &mut Recorder,
+    precision: Precision,
+) -> Action {
+    let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
+    let held = machine.held_locks(choice.thread);
+    let problems = machine.problems().len();
+    let events = recorder.len();
+    machine.step(choice, recorder);
+    machine.enabled(after);
+    let outcome = Footprint::performed(&Performed {
+        thread: choice.thread,
+        kind: operation.kind,
+        events: &recorder.trace().events[events..],
+        status: &machine.status(),
+        problems: &machine.problems()[problems..],
+        held: &held,
+        next: if after.iter().any(|next| next.thread == choice.thread) {
+            NextMove::Possible
+        } else {
+            NextMove::NotPossible
+        },
+    });
+    let footprint = match precision {
+        Precision::Outcome => outcome,
+        Precision::Operation if outcome == Footprint::Everything => outcome,
+        Precision::Operation => Footprint::pending(choice.thread, operation.kind),
+    };
+    Action { choice, footprint, touched: changed(choice.thread, before, after) }
+}
+
+/// Threads other than `mover` whose choices differ. Both lists are sorted.
+fn changed(mover: ThreadId, before: &[Choice], after: &[Choice]) -> Vec<ThreadId> {
+    let mut touched = Vec::new();
+    let (mut a, mut b) = (0, 0);
+    while a < before.len() || b < after.len() {
+        let thread = match (before.get(a), after.get(b)) {
+            (Some(x), Some(y)) => x.thread.min(y.thread),
+            (Some(x), None) => x.thread,
+            (None, Some(y)) => y.thread,
+            (None, None) => unreachable!("one of them is left"),
+        };
+        let of = |choices: &[Choice], from: usize| {
+            choices[from..].iter().take_while(|choice| choice.thread == thread).count()
+        };
+        let (before_count, after_count) = (of(before, a), of(after, b));
+        let same = before[a..a + before_count] == after[b..b + after_count];
+        if !same && thread != mover {
+            touched.push(thread);
+        }
+        a += before_count;
+        b += after_count;
+    }
+    touched
+}

@@ -1,0 +1,184 @@
+//! What a reduced search has counted and found so far, and when it must stop.
+
+use super::Reduced;
+use super::run::Run;
+use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount};
+use raddle_event::ProblemKind;
+use raddle_finding::Deadlocks;
+use raddle_machine::{Machine, Status, Visibility};
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+pub(super) struct Tally<'a> {
+    limits: &'a Limits<'a>,
+    began: Instant,
+    ledger: Ledger,
+    counted: RunCount,
+    blocked: u64,
+    steps: u64,
+    pass: u32,
+    gaps: BTreeSet<Gap>,
+    assumptions: BTreeSet<&'static str>,
+}
+
+/// Why a pass ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PassEnd {
+    Done,
+    RaceFound,
+    /// A race at accesses that are not visible: the order of steps no longer decides what happens.
+    MoreToSee,
+    GivenUp(Gap),
+}
+
+/// Steps between two looks at the clock.
+const LOOK: u64 = 1024;
+
+impl<'a> Tally<'a> {
+    pub(super) fn new(limits: &'a Limits<'a>, visibility: Visibility) -> Self {
+        Self {
+            limits,
+            began: Instant::now(),
+            ledger: Ledger::seeing(visibility),
+            counted: RunCount::default(),
+            blocked: 0,
+            steps: 0,
+            pass: 0,
+            gaps: BTreeSet::new(),
+            assumptions: BTreeSet::new(),
+        }
+    }
+
+    /// Goes through passes until one ends the search. The machine stands at its start, and does so afterwards.
+    pub(super) fn passes<M: Machine>(
+        mut self,
+        machine: &mut M,
+        mut pass: impl FnMut(&mut Self, &mut M) -> PassEnd,
+    ) -> Reduced {
+        let start = machine.checkpoint();
+        let coverage = loop {
+            self.pass += 1;
+            self.gaps.clear();
+            machine.set_visibility(self.ledger.start_pass());
+            let end = pass(&mut self, machine);
+            machine.restore(&start);
+            match end {
+                PassEnd::MoreToSee => {}
+                PassEnd::RaceFound => break Coverage::StoppedAtRace,
+                PassEnd::GivenUp(gap) => {
+                    self.gaps.insert(gap);
+                    break Coverage::Partial;
+                }
+                PassEnd::Done if self.gaps.is_empty() => break Coverage::Complete,
+                PassEnd::Done => break Coverage::Partial,
+            }
+        };
+        machine.discard(start);
+        machine.set_visibility(Visibility::SyncOnly);
+        self.finish(coverage)
+    }
+
+    /// Before every step.
+    pub(super) fn step(&mut self, depth: usize) -> Result<(), PassEnd> {
+        if self.steps >= self.limits.steps {
+            return Err(PassEnd::GivenUp(Gap::Steps));
+        }
+        self.steps += 1;
+        if self.steps.is_multiple_of(LOOK) {
+            self.look(depth)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a run of this length must not go on.
+    pub(super) fn is_too_long(&self, depth: usize) -> bool {
+        depth as u64 >= self.limits.run_steps
+    }
+
+    /// A run has come to its end, or to its greatest length.
+    pub(super) fn ended<M: Machine>(&mut self, machine: &M, run: &Run) -> Result<(), PassEnd> {
+        match machine.status() {
+            Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock => {
+                self.counted.executions += 1;
+            }
+            Status::Infeasible => self.counted.infeasible += 1,
+            Status::Unsupported { site, reason } => self.truncated(Gap::Unsupported { site, reason }),
+            Status::Limit { reason } => self.truncated(Gap::Machine { reason }),
+            Status::Running => self.truncated(Gap::RunSteps),
+        }
+        self.note(machine, run)
+    }
+
+    /// A run was given up because everything that could follow is covered by others.
+    pub(super) fn blocked(&mut self) {
+        self.blocked += 1;
+    }
+
+    /// Takes note of what the run has met, also when it goes on.
+    pub(super) fn note<M: Machine>(&mut self, machine: &M, run: &Run) -> Result<(), PassEnd> {
+        self.ledger.run(machine, run.recorder.trace(), &run.path);
+        self.assumptions.extend(run.recorder.weak_atomics);
+        if self.limits.goal == Goal::FirstRace && self.ledger.race_count() > 0 {
+            return Err(PassEnd::RaceFound);
+        }
+        if self.ledger.has_outgrown_its_pass() { Err(PassEnd::MoreToSee) } else { Ok(()) }
+    }
+
+    /// Before another run.
+    pub(super) fn another(&self) -> Result<(), PassEnd> {
+        let RunCount { executions, infeasible, truncated } = self.counted;
+        if executions + infeasible + truncated >= self.limits.executions {
+            return Err(PassEnd::GivenUp(Gap::Executions));
+        }
+        Ok(())
+    }
+
+    fn truncated(&mut self, gap: Gap) {
+        self.counted.truncated += 1;
+        self.gaps.insert(gap);
+    }
+
+    fn look(&self, depth: usize) -> Result<(), PassEnd> {
+        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(PassEnd::GivenUp(Gap::Interrupted));
+        }
+        if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
+            return Err(PassEnd::GivenUp(Gap::Time));
+        }
+        if let Some(progress) = self.limits.progress {
+            progress(&Progress {
+                executions: self.counted.executions,
+                steps: self.steps,
+                depth,
+                races: self.ledger.race_count(),
+                pass: self.pass,
+            });
+        }
+        Ok(())
+    }
+
+    fn finish(self, coverage: Coverage) -> Reduced {
+        let found = self.ledger.results();
+        let (races, problems) = (found.races, found.problems);
+        let deadlocks = if problems.iter().any(|found| found.problems[0].kind == ProblemKind::Deadlock) {
+            Deadlocks::Found
+        } else if coverage == Coverage::Complete {
+            Deadlocks::None
+        } else {
+            Deadlocks::Unknown
+        };
+        let exploration = Exploration {
+            races,
+            problems,
+            coverage,
+            unknown_reasons: self.gaps,
+            deadlocks,
+            runs: self.counted,
+            steps: self.steps,
+            passes: self.pass,
+            assumptions: found.assumptions.into_iter().chain(self.assumptions).collect(),
+        };
+        Reduced { exploration, blocked: self.blocked }
+    }
+}

@@ -1,0 +1,133 @@
+//! The reduced searches find what the enumerator finds.
+
+use raddle_explore::dpor::{Reduced, baseline, optimal};
+use raddle_explore::enumerate::{Coverage, Exploration, FoundProblem, Goal, Limits, RaceKey, sync};
+use raddle_machine::Visibility;
+use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
+use std::collections::BTreeSet;
+
+/// Scripts per test: a slice, or all of them with RADDLE_SOAK=1.
+fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
+    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
+}
+
+fn limits(goal: Goal) -> Limits<'static> {
+    Limits { goal, steps: 60_000, run_steps: 400, ..Limits::default() }
+}
+
+fn enumerated(script: &Script, goal: Goal) -> Exploration {
+    sync(&mut ScriptMachine::new(script), &limits(goal))
+}
+
+fn keys(exploration: &Exploration) -> BTreeSet<RaceKey> {
+    exploration.races.iter().map(|race| race.key).collect()
+}
+
+fn problems(exploration: &Exploration) -> BTreeSet<Vec<(String, u32)>> {
+    let key = |found: &FoundProblem| {
+        let mut key: Vec<_> =
+            found.problems.iter().map(|problem| (problem.kind.name().to_owned(), problem.site.0)).collect();
+        key.sort();
+        key
+    };
+    exploration.problems.iter().map(key).collect()
+}
+
+/// Runs the property on all seeds; a failure is shrunk and printed as C.
+fn for_all(
+    name: &str,
+    seeds: std::ops::Range<u64>,
+    profile: &Profile,
+    check: impl Fn(&Script) -> Option<Result<(), String>>,
+) {
+    let total = seeds.end - seeds.start;
+    let mut undecided = 0;
+    for seed in seeds {
+        let script = generate(seed, profile);
+        match check(&script) {
+            None => undecided += 1,
+            Some(Ok(())) => {}
+            Some(Err(_)) => {
+                let small = shrink(&script, |script| matches!(check(script), Some(Err(_))));
+                let Some(Err(message)) = check(&small) else { unreachable!("shrinking keeps the failure") };
+                panic!("{name}, seed {seed}: {message}\n{small:#?}\n{}", c_text(&small).text);
+            }
+        }
+    }
+    println!("{name}: {total} scripts, {undecided} too large to decide");
+    assert!(undecided * 5 < total, "{undecided} of {total} scripts are too large to say anything");
+}
+
+type Search = fn(&mut ScriptMachine, &Limits, Visibility) -> Reduced;
+
+/// The same answer to whether there is a race; when there is none, the same problems.
+fn decides_the_same(script: &Script, search: Search) -> Option<Result<(), String>> {
+    let all = enumerated(script, Goal::FirstRace);
+    let reduced =
+        search(&mut ScriptMachine::new(script), &limits(Goal::FirstRace), Visibility::SyncOnly).exploration;
+    if all.coverage == Coverage::Partial {
+        return None;
+    }
+    Some(if reduced.races.is_empty() != all.races.is_empty() {
+        Err(format!("races {:?} enumerated, {:?} reduced", keys(&all), keys(&reduced)))
+    } else if reduced.coverage != all.coverage {
+        Err(format!("coverage {:?} enumerated, {:?} reduced", all.coverage, reduced.coverage))
+    } else if all.races.is_empty() && problems(&all) != problems(&reduced) {
+        Err(format!("problems {:?} enumerated, {:?} reduced", problems(&all), problems(&reduced)))
+    } else {
+        Ok(())
+    })
+}
+
+/// The same races, all of them, and the same problems.
+fn lists_the_same(script: &Script, search: Search) -> Option<Result<(), String>> {
+    let all = enumerated(script, Goal::AllRaces);
+    if all.coverage == Coverage::Partial {
+        return None;
+    }
+    let reduced =
+        search(&mut ScriptMachine::new(script), &limits(Goal::AllRaces), Visibility::SyncOnly).exploration;
+    Some(if keys(&all) != keys(&reduced) {
+        Err(format!("races {:?} enumerated, {:?} reduced", keys(&all), keys(&reduced)))
+    } else if reduced.coverage != all.coverage || reduced.deadlocks != all.deadlocks {
+        Err(format!("coverage {:?} enumerated, {:?} reduced", all.coverage, reduced.coverage))
+    } else if problems(&all) != problems(&reduced) {
+        Err(format!("problems {:?} enumerated, {:?} reduced", problems(&all), problems(&reduced)))
+    } else {
+        Ok(())
+    })
+}
+
+const LOOPLESS: Profile = Profile { waiting_loops: false, plain_spinning: false, ..Profile::EVERYTHING };
+
+#[test]
+fn baseline_decides_like_the_enumerator() {
+    for_all("baseline", seeds(1_500, 60_000), &Profile::EVERYTHING, |s| decides_the_same(s, baseline));
+}
+
+#[test]
+fn baseline_decides_like_the_enumerator_without_loops() {
+    for_all("baseline, no loops", seeds(1_500, 60_000), &LOOPLESS, |s| decides_the_same(s, baseline));
+}
+
+#[test]
+fn baseline_lists_like_the_enumerator() {
+    let profile = Profile { tries: true, weak_atomics: true, ..Profile::TINY };
+    for_all("baseline, all races", seeds(1_500, 60_000), &profile, |s| lists_the_same(s, baseline));
+}
+
+#[test]
+fn optimal_decides_like_the_enumerator() {
+    for_all("optimal", seeds(1_500, 60_000), &Profile::EVERYTHING, |s| decides_the_same(s, optimal));
+}
+
+#[test]
+fn optimal_decides_like_the_enumerator_without_loops() {
+    for_all("optimal, no loops", seeds(1_500, 60_000), &LOOPLESS, |s| decides_the_same(s, optimal));
+}
+
+#[test]
+fn optimal_lists_like_the_enumerator() {
+    let profile = Profile { tries: true, weak_atomics: true, ..Profile::TINY };
+    for_all("optimal, all races", seeds(1_500, 60_000), &profile, |s| lists_the_same(s, optimal));
+}
