@@ -5,11 +5,12 @@ use raddle_base::SiteId;
 use raddle_config::Config;
 use raddle_event::{AccessKind, Problem, ProblemKind};
 use raddle_explore::enumerate::{
-    Atomicity, Coverage, Exploration, Gap, Goal, Limits, RaceAccess, RunCount, StateCache, sync,
+    Atomicity, Coverage, Exploration, Gap, Goal, Limits, RaceAccess, RunCount, StateCache, every_access, sync,
 };
 use raddle_frontend::Request;
 use raddle_interp::{Interp, Options};
 use raddle_libmodel::Models;
+use raddle_machine::Machine;
 use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,16 +28,36 @@ const LIMITS: Limits<'static> = Limits {
     cache: StateCache::Off,
 };
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Sync,
+    /// Runs are not compared: the C text has accesses that the script has not.
+    EveryAccess(StateCache),
+}
+
+fn search<M: Machine>(machine: &mut M, mode: Mode) -> Exploration {
+    match mode {
+        Mode::Sync => sync(machine, &LIMITS),
+        Mode::EveryAccess(cache) => every_access(machine, &Limits { cache, ..LIMITS }),
+    }
+}
+
 /// What must be the same on both sides; places are lines of the C text.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
-    /// Not compared with waiting loops: how often a thread looks again is each machine's own matter.
+    /// Compared in mode 1 and without waiting loops: how often a thread looks again is each machine's own matter.
     runs: Option<RunCount>,
     races: BTreeSet<(Access, Access)>,
     problems: BTreeSet<Vec<(ProblemKind, u32)>>,
 }
 
 type Access = (u32, AccessKind, Atomicity);
+
+#[derive(Clone, Copy)]
+struct How {
+    mode: Mode,
+    loops: Loops,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loops {
@@ -45,14 +66,14 @@ enum Loops {
 }
 
 /// `None` when the search was too large.
-fn outcome(exploration: &Exploration, loops: Loops, line: impl Fn(SiteId) -> u32) -> Option<Outcome> {
+fn outcome(exploration: &Exploration, how: How, line: impl Fn(SiteId) -> u32) -> Option<Outcome> {
     if exploration.coverage != Coverage::Complete {
         return None;
     }
     let access = |access: RaceAccess| (line(access.site), access.kind, access.atomicity);
     let pair = |a: Access, b: Access| (a.min(b), a.max(b));
     Some(Outcome {
-        runs: (loops == Loops::None).then_some(exploration.runs),
+        runs: (how.loops == Loops::None && how.mode == Mode::Sync).then_some(exploration.runs),
         races: exploration
             .races
             .iter()
@@ -75,12 +96,12 @@ fn outcome(exploration: &Exploration, loops: Loops, line: impl Fn(SiteId) -> u32
     })
 }
 
-fn directly(script: &Script, loops: Loops) -> Option<Outcome> {
+fn directly(script: &Script, how: How) -> Option<Outcome> {
     let lines = c_text(script).lines;
-    outcome(&sync(&mut ScriptMachine::new(script), &LIMITS), loops, |site| lines[site.0 as usize])
+    outcome(&search(&mut ScriptMachine::new(script), how.mode), how, |site| lines[site.0 as usize])
 }
 
-fn through_c(script: &Script, loops: Loops, folder: &Path) -> Result<Option<Outcome>, String> {
+fn through_c(script: &Script, how: How, folder: &Path) -> Result<Option<Outcome>, String> {
     let file = folder.join("script.c");
     std::fs::write(&file, c_text(script).text).map_err(|error| error.to_string())?;
     let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
@@ -89,42 +110,43 @@ fn through_c(script: &Script, loops: Loops, folder: &Path) -> Result<Option<Outc
     let program = Arc::new(program);
     let mut machine = Interp::new(Arc::clone(&program), Arc::new(models), Options::default())
         .map_err(|error| error.to_string())?;
-    let exploration = sync(&mut machine, &LIMITS);
+    let exploration = search(&mut machine, how.mode);
     let gives_up = |gap: &&Gap| matches!(gap, Gap::Unsupported { .. } | Gap::Machine { .. });
     if let Some(gap) = exploration.unknown_reasons.iter().find(gives_up) {
         return Err(format!("the interpreter gives up: {gap:?}"));
     }
-    Ok(outcome(&exploration, loops, |site| {
+    Ok(outcome(&exploration, how, |site| {
         program.sites.get(site).and_then(|info| info.span).map_or(0, |span| span.line)
     }))
 }
 
 /// The difference, in words; `None` when one side was too large to compare.
-fn compare(script: &Script, loops: Loops, folder: &Path) -> Option<Result<(), String>> {
-    let expected = directly(script, loops)?;
-    match through_c(script, loops, folder) {
+fn compare(script: &Script, how: How, folder: &Path) -> Option<Result<(), String>> {
+    let expected = directly(script, how)?;
+    match through_c(script, how, folder) {
         Err(error) => Some(Err(error)),
-        // The interpreter looks again more often than the script does.
-        Ok(None) if loops == Loops::Waiting => None,
+        // The interpreter has more accesses, and looks again more often, than the script.
+        Ok(None) if how.loops == Loops::Waiting || how.mode != Mode::Sync => None,
         Ok(None) => Some(Err(format!("complete only for the script: {expected:#?}"))),
         Ok(Some(found)) if found == expected => Some(Ok(())),
         Ok(Some(found)) => Some(Err(format!("the script gives {expected:#?}\nits C text gives {found:#?}"))),
     }
 }
 
-fn compare_all(name: &str, seeds: std::ops::Range<u64>, profile: &Profile) {
+fn compare_all(name: &str, mode: Mode, seeds: std::ops::Range<u64>, profile: &Profile) {
     let loops = if profile.waiting_loops { Loops::Waiting } else { Loops::None };
+    let how = How { mode, loops };
     let folder = tempfile::tempdir().expect("a folder for C files");
     let mut compared = 0;
     for seed in seeds.clone() {
         let script = generate(seed, profile);
-        match compare(&script, loops, folder.path()) {
+        match compare(&script, how, folder.path()) {
             None => {}
             Some(Ok(())) => compared += 1,
             Some(Err(_)) => {
                 let small =
-                    shrink(&script, |script| matches!(compare(script, loops, folder.path()), Some(Err(_))));
-                let Some(Err(message)) = compare(&small, loops, folder.path()) else {
+                    shrink(&script, |script| matches!(compare(script, how, folder.path()), Some(Err(_))));
+                let Some(Err(message)) = compare(&small, how, folder.path()) else {
                     unreachable!("it still fails")
                 };
                 let numbered: String = c_text(&small)
@@ -148,11 +170,29 @@ fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
 #[test]
 fn the_pipeline_agrees_with_the_script() {
     let profile = Profile { waiting_loops: false, plain_spinning: false, ..Profile::EVERYTHING };
-    compare_all("as C", seeds(40, 2_000), &profile);
-    compare_all("as C, two threads", seeds(40, 2_000), &Profile { threads: 1, statements: 4, ..profile });
+    compare_all("as C", Mode::Sync, seeds(40, 2_000), &profile);
+    compare_all(
+        "as C, two threads",
+        Mode::Sync,
+        seeds(40, 2_000),
+        &Profile { threads: 1, statements: 4, ..profile },
+    );
 }
 
 #[test]
 fn the_pipeline_agrees_with_the_script_on_waiting_loops() {
-    compare_all("as C, waiting loops", seeds(60, 2_000), &Profile { threads: 2, ..Profile::EVERYTHING });
+    compare_all(
+        "as C, waiting loops",
+        Mode::Sync,
+        seeds(60, 2_000),
+        &Profile { threads: 2, ..Profile::EVERYTHING },
+    );
+}
+
+#[test]
+fn the_pipeline_agrees_with_the_script_access_by_access() {
+    let profile = Profile { tries: true, weak_atomics: true, ..Profile::TINY };
+    compare_all("as C, every access", Mode::EveryAccess(StateCache::Off), seeds(30, 1_000), &profile);
+    let cached = Mode::EveryAccess(StateCache::Fingerprints);
+    compare_all("as C, every access, cached", cached, seeds(30, 1_000), &profile);
 }
