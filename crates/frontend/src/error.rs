@@ -1,48 +1,46 @@
-//! Why a program could not be loaded: always something about the input or the machine, said in words that help.
+//! What can be wrong with the input, each with what was tried and what to do.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use thiserror::Error;
+use raddle_ir::DataModel;
 
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FrontendError {
-    #[error("no input file")]
-    NoInput,
-    #[error("{file}: {reason}")]
-    Read { file: String, reason: String },
-    #[error("{file}: unknown kind of file (expected .c, .i, .bc, .ll or compile_commands.json)")]
-    UnknownKind { file: String },
-    /// `message` is clang's own.
-    #[error("{file} does not compile:\n{message}")]
-    Compile { file: String, message: String },
-    #[error(
-        "cannot run {program}: {reason} (`make setup` installs clang 19; RADDLE_CLANG names another one)"
-    )]
-    NoClang { program: String, reason: String },
-    #[error("{file} is not LLVM bitcode or IR that LLVM 19 can read: {message}")]
-    Bitcode { file: String, message: String },
-    #[error("{file} cannot be linked with the files before it: {message}")]
-    Link { file: String, message: String },
-    #[error("{file} is compiled for another target ({other}) than the files before it ({one})")]
-    MixedTargets { file: String, one: String, other: String },
-    #[error("the input is {found}, not {wanted}")]
-    WrongDataModel { wanted: &'static str, found: &'static str },
-    #[error("target {triple} is neither LP64 nor ILP32, little-endian")]
-    Target { triple: String },
-    #[error("{file}: {reason}")]
-    CompileCommands { file: String, reason: String },
-    #[error("{file} has {} programs; pick one with --target:\n{}", .candidates.len(), .candidates.join("\n"))]
-    SeveralTargets { file: String, candidates: Vec<String> },
-    #[error("LLVM: {message}")]
-    Internal { message: String },
-}
-
-impl FrontendError {
-    pub(crate) fn io(path: &Path, error: std::io::Error) -> Self {
-        let reason = match error.kind() {
-            std::io::ErrorKind::NotFound => "no such file".to_owned(),
-            _ => error.to_string(),
-        };
-        FrontendError::Read { file: path.display().to_string(), reason }
-    }
+    #[error("no input files")]
+    NoInputs,
+    #[error("{}: no such file or directory", .path.display())]
+    Missing { path: PathBuf },
+    #[error("{}: is a directory without a compile_commands.json", .path.display())]
+    Directory { path: PathBuf },
+    #[error("{}: the file is empty", .path.display())]
+    Empty { path: PathBuf },
+    #[error("{}: cannot be read: {reason}", .path.display())]
+    Unreadable { path: PathBuf, reason: String },
+    #[error("{}: not a C source (.c, .i), bitcode (.bc, .ll) or compile_commands.json", .path.display())]
+    UnknownKind { path: PathBuf },
+    #[error("a compile_commands.json cannot be combined with other inputs")]
+    MixedDatabase,
+    #[error("clang 19 was not found (tried {}): install it, or name it in RADDLE_CLANG", .tried.join(", "))]
+    ClangMissing { tried: Vec<String> },
+    #[error("{}: does not compile\n{message}", .file.display())]
+    Compile { file: PathBuf, message: String },
+    #[error("{}: not readable as LLVM 19 bitcode: {message}", .path.display())]
+    Bitcode { path: PathBuf, message: String },
+    #[error("{}: made for {triple}, but only x86-64 and 32-bit x86 Linux programs can be checked", .path.display())]
+    ForeignTarget { path: PathBuf, triple: String },
+    #[error("{}: made for {}, but {} is asked for", .path.display(), .found.name(), .wanted.name())]
+    DataModel { path: PathBuf, found: DataModel, wanted: DataModel },
+    #[error("{} and {} were made for different targets and cannot be one program", .first.display(), .second.display())]
+    MixedTargets { first: PathBuf, second: PathBuf },
+    #[error("{}: cannot be linked with the files before it: {message}", .path.display())]
+    Link { path: PathBuf, message: String },
+    #[error("{}: not a compilation database: {message}", .path.display())]
+    Database { path: PathBuf, message: String },
+    #[error("{} holds several programs: choose one with --target: {}", .path.display(), .candidates.join(", "))]
+    SeveralTargets { path: PathBuf, candidates: Vec<String> },
+    #[error("{}: no program `{target}`; there are: {}", .path.display(), .candidates.join(", "))]
+    NoSuchTarget { path: PathBuf, target: String, candidates: Vec<String> },
+    #[error("{what}: {reason}")]
+    Tool { what: String, reason: String },
 }

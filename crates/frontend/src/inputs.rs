@@ -1,125 +1,93 @@
-//! From the inputs on the command line to bitcode files.
+//! Tells the kinds of inputs apart and rejects what cannot be one, before any tool is started.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use raddle_ir::DataModel;
+use crate::database::{self, Entry};
+use crate::{FrontendError, Request};
 
-use crate::clang::{self, Bent};
-use crate::{FrontendError, Request, compile_commands};
+/// What is to be compiled and read, in the user's order.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    Files(Vec<Input>),
+    Database { path: PathBuf, entries: Vec<Entry> },
+}
 
-/// One file to compile or read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unit {
-    /// As clang gets it: relative to `directory` where that is set.
-    pub(crate) source: PathBuf,
-    pub(crate) kind: Kind,
-    /// Flags of this file alone.
-    pub(crate) flags: Vec<String>,
-    pub(crate) directory: Option<PathBuf>,
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: InputKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum InputKind {
     C,
-    Preprocessed,
+    PreprocessedC,
+    Cxx,
+    /// Bitcode or textual IR.
     Bitcode,
 }
 
-pub(crate) struct Compiled {
-    /// In the order of the units.
-    pub(crate) bitcode: Vec<PathBuf>,
-    pub(crate) warnings: Vec<String>,
-    pub(crate) assumptions: Vec<&'static str>,
-}
+const DATABASE: &str = "compile_commands.json";
 
-impl Unit {
-    pub(crate) fn shown(&self) -> String {
-        self.source.display().to_string()
-    }
-
-    fn path(&self) -> PathBuf {
-        match &self.directory {
-            Some(directory) => directory.join(&self.source),
-            None => self.source.clone(),
-        }
-    }
-}
-
-pub(crate) fn collect(request: &Request) -> Result<Vec<Unit>, FrontendError> {
-    let mut units = Vec::new();
-    for input in &request.inputs {
-        let metadata = std::fs::metadata(input).map_err(|error| FrontendError::io(input, error))?;
-        if metadata.is_dir() {
-            let commands = input.join("compile_commands.json");
-            if !commands.is_file() {
-                return Err(FrontendError::Read {
-                    file: input.display().to_string(),
-                    reason: "is a folder without compile_commands.json".to_owned(),
-                });
-            }
-            units.extend(compile_commands::units(&commands, request.target.as_deref())?);
+pub(crate) fn plan(request: &Request) -> Result<Plan, FrontendError> {
+    let mut files = Vec::new();
+    let mut found_database = None;
+    for path in &request.inputs {
+        if let Some(database) = database_path(path) {
+            check_file(&database)?;
+            found_database = Some(database);
             continue;
         }
-        let kind = match input.extension().and_then(|e| e.to_str()) {
-            Some("c") => Kind::C,
-            Some("i") => Kind::Preprocessed,
-            Some("bc" | "ll") => Kind::Bitcode,
-            Some("json") => {
-                units.extend(compile_commands::units(input, request.target.as_deref())?);
-                continue;
-            }
-            _ => return Err(FrontendError::UnknownKind { file: input.display().to_string() }),
-        };
-        units.push(Unit { source: input.clone(), kind, flags: Vec::new(), directory: None });
+        check_file(path)?;
+        let kind = kind(path).ok_or_else(|| FrontendError::UnknownKind { path: path.clone() })?;
+        files.push(Input { path: path.clone(), kind });
     }
-    if units.is_empty() { Err(FrontendError::NoInput) } else { Ok(units) }
+    match found_database {
+        Some(_) if request.inputs.len() > 1 => Err(FrontendError::MixedDatabase),
+        Some(path) => {
+            let entries = database::read(&path)?;
+            Ok(Plan::Database { path, entries })
+        }
+        None if files.is_empty() => Err(FrontendError::NoInputs),
+        None => Ok(Plan::Files(files)),
+    }
 }
 
-/// Compiles what needs compiling, two files at a time.
-pub(crate) fn compile(units: &[Unit], request: &Request, folder: &Path) -> Result<Compiled, FrontendError> {
-    let data_model = request.data_model.unwrap_or(DataModel::Lp64);
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<Bent, FrontendError>>>> =
-        Mutex::new((0..units.len()).map(|_| None).collect());
-    let bitcode: Vec<PathBuf> = units
-        .iter()
-        .enumerate()
-        .map(|(index, unit)| match unit.kind {
-            Kind::Bitcode => unit.path(),
-            _ => folder.join(format!("{index}.bc")),
-        })
-        .collect();
-    let work = || {
-        while let Some((unit, output)) = {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            units.get(index).map(|unit| ((index, unit), &bitcode[index]))
-        } {
-            let (index, unit) = unit;
-            let result = match unit.kind {
-                Kind::Bitcode => Ok(Bent::No),
-                _ => clang::compile(unit, &request.cflags, data_model, output),
-            };
-            results.lock().expect("no compilation panics")[index] = Some(result);
-        }
-    };
-    std::thread::scope(|scope| {
-        if units.len() > 1 {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut compiled = Compiled { bitcode: Vec::new(), warnings: Vec::new(), assumptions: Vec::new() };
-    for (unit, result) in units.iter().zip(results.into_inner().expect("no compilation panics")) {
-        if result.expect("every file was compiled")? == Bent::Headers {
-            compiled.warnings.push(format!(
-                "{}: types of its expanded headers that clang does not know were replaced by similar ones",
-                unit.shown()
-            ));
-            compiled.assumptions = vec!["A-LAYOUT"];
-        }
+pub(crate) fn kind(path: &Path) -> Option<InputKind> {
+    Some(match path.extension()?.to_str()? {
+        "c" => InputKind::C,
+        "i" => InputKind::PreprocessedC,
+        "cc" | "cpp" | "cxx" | "C" | "ii" => InputKind::Cxx,
+        "bc" | "ll" => InputKind::Bitcode,
+        _ => return None,
+    })
+}
+
+fn database_path(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        let inside = path.join(DATABASE);
+        return inside.is_file().then_some(inside);
     }
-    compiled.bitcode = bitcode;
-    Ok(compiled)
+    (path.extension().is_some_and(|extension| extension == "json")).then(|| path.to_owned())
+}
+
+fn check_file(path: &Path) -> Result<(), FrontendError> {
+    let path = path.to_owned();
+    let meta = match std::fs::metadata(&path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(FrontendError::Missing { path });
+        }
+        Err(error) => return Err(FrontendError::Unreadable { path, reason: error.to_string() }),
+    };
+    if meta.is_dir() {
+        return Err(FrontendError::Directory { path });
+    }
+    if meta.is_file() && meta.len() == 0 {
+        return Err(FrontendError::Empty { path });
+    }
+    match std::fs::File::open(&path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(FrontendError::Unreadable { path, reason: error.to_string() }),
+    }
 }

@@ -1,90 +1,64 @@
-//! Runs clang, reads LLVM 19 bitcode, lowers it to Raddle's IR. LLVM stops here.
+//! Runs clang, reads LLVM 19 bitcode, lowers it to Raddle's IR. LLVM stops at this crate's door.
 //!
-//! C is compiled at -O0 without `optnone`, then locals whose address is not taken become registers (`mem2reg`) and nothing else is
-//! done: any optimisation may erase the racing access. A function that is declared and never defined is a declaration in the
-//! program, not an error. What has no exact meaning in the IR becomes `Unsupported` with its place and matters when it is reached.
+//! Way of the data: [`inputs`] tells sources from bitcode and databases; [`compile`] makes bitcode (`-O0 -g`, because optimised
+//! code has lost races before anyone looks); [`bitcode`] reads, checks and links it and promotes locals to registers (mem2reg
+//! only); [`lower`] turns it into `ir::Program`. Bad input is an error of [`FrontendError`], never a panic; a construct that has no
+//! meaning in the IR is an `Unsupported` instruction there.
 
-mod clang;
-mod compile_commands;
+mod bitcode;
+mod compile;
+mod database;
 mod error;
 mod inputs;
 mod llvm;
 mod lower;
-mod request;
+mod preprocessed;
+mod toolchain;
+
+use std::path::PathBuf;
+
+use raddle_ir::{DataModel, Program};
 
 pub use error::FrontendError;
-pub use request::{Loaded, Request};
 
-use std::path::Path;
+/// What to load.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Sources (`.c`, `.i`), bitcode (`.bc`, `.ll`), or one `compile_commands.json` (or a folder that holds it).
+    pub inputs: Vec<PathBuf>,
+    /// Extra flags for clang, after ours.
+    pub cflags: Vec<String>,
+    /// `None`: what bitcode inputs say, else LP64.
+    pub data_model: Option<DataModel>,
+    /// Which program of a `compile_commands.json` to take, by the source that has its `main`.
+    pub target: Option<String>,
+}
 
-use raddle_ir::DataModel;
+/// A program ready for the engines.
+#[derive(Debug)]
+pub struct Loaded {
+    pub program: Program,
+    /// For the user: flags left out, files passed over.
+    pub warnings: Vec<String>,
+    /// Ids of numbered assumptions that reading the input already rests on.
+    pub assumptions: Vec<&'static str>,
+}
 
-use crate::inputs::Unit;
-use crate::llvm::{Module, new_context};
-use crate::lower::{SourceNames, lower};
-
-/// Compiles, links and lowers the inputs of one program.
+/// Compiles, links and lowers the inputs to one program.
+///
+/// A program without `main` is not an error here: ask `Program::function_by_symbol("main")`.
 pub fn load(request: &Request) -> Result<Loaded, FrontendError> {
-    let folder =
-        tempfile::tempdir().map_err(|error| FrontendError::io(Path::new("temporary folder"), error))?;
-    let units = inputs::collect(request)?;
-    let compiled = inputs::compile(&units, request, folder.path())?;
-    let context = new_context();
-    let mut linked: Option<Module<'_>> = None;
-    for (unit, bitcode) in units.iter().zip(&compiled.bitcode) {
-        let module = read(&context, unit, bitcode)?;
-        linked = Some(match linked {
-            None => module,
-            Some(mut whole) => {
-                agree(&whole, &module, unit)?;
-                let result = whole.link(module);
-                result.map_err(|message| FrontendError::Link { file: unit.shown(), message })?;
-                whole
-            }
-        });
-    }
-    let mut module = linked.ok_or(FrontendError::NoInput)?;
-    module.promote_locals().map_err(|message| FrontendError::Internal { message })?;
-    let data_model = data_model(&module, request)?;
-    let working_directory = std::env::current_dir().unwrap_or_default();
-    let primary = units.iter().map(|unit| unit.source.clone()).collect();
-    let (program, mut warnings) = lower(&module, data_model, SourceNames { working_directory, primary });
-    warnings.extend(compiled.warnings);
-    Ok(Loaded { program, warnings, assumptions: compiled.assumptions })
-}
-
-fn read<'c>(
-    context: &'c inkwell::context::Context,
-    unit: &Unit,
-    bitcode: &Path,
-) -> Result<Module<'c>, FrontendError> {
-    let bad = |message: String| FrontendError::Bitcode { file: unit.shown(), message };
-    let module = Module::read(context, bitcode).map_err(bad)?;
-    module.verify().map_err(bad)?;
-    Ok(module)
-}
-
-/// The linker of LLVM takes a 32-bit module into a 64-bit one without a word.
-fn agree(whole: &Module<'_>, part: &Module<'_>, unit: &Unit) -> Result<(), FrontendError> {
-    if whole.layout().pointer_bytes() == part.layout().pointer_bytes()
-        && whole.layout_text() == part.layout_text()
-    {
-        return Ok(());
-    }
-    Err(FrontendError::MixedTargets { file: unit.shown(), one: whole.triple(), other: part.triple() })
-}
-
-fn data_model(module: &Module<'_>, request: &Request) -> Result<DataModel, FrontendError> {
-    let layout = module.layout();
-    let found = match (layout.pointer_bytes(), layout.is_little_endian()) {
-        (8, true) => DataModel::Lp64,
-        (4, true) => DataModel::Ilp32,
-        _ => return Err(FrontendError::Target { triple: module.triple() }),
+    let plan = inputs::plan(request)?;
+    let compiled = compile::compile(&plan, request)?;
+    let context = llvm::new_context();
+    let linked = bitcode::link(&context, &compiled, request)?;
+    let names = lower::SourceNames {
+        working_directory: std::env::current_dir().unwrap_or_default(),
+        primary: compiled.primary_sources(),
     };
-    match request.data_model {
-        Some(wanted) if wanted != found => {
-            Err(FrontendError::WrongDataModel { wanted: wanted.name(), found: found.name() })
-        }
-        _ => Ok(found),
-    }
+    let (program, more) = lower::lower(&linked.module, linked.data_model, names);
+    let mut warnings = compiled.warnings;
+    warnings.extend(linked.warnings);
+    warnings.extend(more);
+    Ok(Loaded { program, warnings, assumptions: compiled.assumptions })
 }

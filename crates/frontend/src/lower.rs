@@ -20,6 +20,7 @@ mod intrinsics;
 mod memory;
 mod module;
 mod names;
+mod path;
 mod places;
 mod types;
 mod vectors;

@@ -2,13 +2,13 @@
 
 use inkwell::llvm_sys::core::{
     LLVMCountIncoming, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArgOperand, LLVMGetAtomicRMWBinOp,
-    LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetCmpXchgFailureOrdering,
-    LLVMGetCmpXchgSuccessOrdering, LLVMGetEnumAttributeValue, LLVMGetFCmpPredicate,
-    LLVMGetGEPSourceElementType, LLVMGetICmpPredicate, LLVMGetIncomingBlock, LLVMGetIncomingValue,
-    LLVMGetIndices, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString, LLVMGetInstructionOpcode,
-    LLVMGetMaskValue, LLVMGetNormalDest, LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements,
-    LLVMGetNumSuccessors, LLVMGetOrdering, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetVolatile,
-    LLVMGetWeak, LLVMIsAtomicSingleThread, LLVMIsTypeAttribute,
+    LLVMGetCallSiteEnumAttribute, LLVMGetCalledFunctionType, LLVMGetCalledValue,
+    LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetEnumAttributeValue,
+    LLVMGetFCmpPredicate, LLVMGetGEPSourceElementType, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
+    LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString,
+    LLVMGetInstructionOpcode, LLVMGetMaskValue, LLVMGetNormalDest, LLVMGetNumArgOperands, LLVMGetNumIndices,
+    LLVMGetNumMaskElements, LLVMGetNumSuccessors, LLVMGetOrdering, LLVMGetSuccessor,
+    LLVMGetTypeAttributeValue, LLVMGetVolatile, LLVMGetWeak, LLVMIsAtomicSingleThread, LLVMIsTypeAttribute,
 };
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate,
@@ -51,6 +51,10 @@ impl<'m> Value<'m> {
             return None;
         }
         Value::maybe(unsafe { LLVMGetCalledValue(self.raw) })
+    }
+
+    pub(crate) fn called_type(self) -> Option<Type<'m>> {
+        self.is_call().then(|| Type::new(unsafe { LLVMGetCalledFunctionType(self.raw) }))
     }
 
     pub(crate) fn args(self) -> Vec<Value<'m>> {

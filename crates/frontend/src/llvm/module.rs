@@ -1,6 +1,6 @@
 //! Modules: reading, linking, promoting locals to registers, and the data layout.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::path::Path;
 
 use inkwell::context::Context;
@@ -9,7 +9,8 @@ use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeModule, LLVMGetDataLayoutStr, LLVMGetDiagInfoDescription,
     LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetModuleContext,
-    LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget, LLVMSetIsNewDbgInfoFormat,
+    LLVMGetNamedFunction, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget, LLVMSetDataLayout,
+    LLVMSetIsNewDbgInfoFormat, LLVMSetTarget,
 };
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
@@ -29,6 +30,12 @@ use super::{Type, TypeKind, Value, take_message};
 pub(crate) struct Module<'c> {
     raw: LLVMModuleRef,
     context: &'c Context,
+}
+
+/// A symbol that other modules can see.
+pub(crate) struct ExternalSymbol {
+    pub(crate) name: String,
+    pub(crate) is_definition: bool,
 }
 
 /// Sizes and offsets by the module's data layout.
@@ -107,6 +114,25 @@ impl<'c> Module<'c> {
 
     pub(crate) fn layout_text(&self) -> String {
         unsafe { CStr::from_ptr(LLVMGetDataLayoutStr(self.raw)) }.to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn set_target(&mut self, triple: &str, layout: &str) {
+        let (Ok(triple), Ok(layout)) = (CString::new(triple), CString::new(layout)) else { return };
+        unsafe {
+            LLVMSetTarget(self.raw, triple.as_ptr());
+            LLVMSetDataLayout(self.raw, layout.as_ptr());
+        }
+    }
+
+    pub(crate) fn symbols(&self) -> impl Iterator<Item = ExternalSymbol> {
+        let all = self.functions().chain(self.globals());
+        all.filter(|value| !value.is_local())
+            .map(|value| ExternalSymbol { name: value.name(), is_definition: !value.is_declaration() })
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Option<Value<'_>> {
+        let name = CString::new(name).ok()?;
+        Value::maybe(unsafe { LLVMGetNamedFunction(self.raw, name.as_ptr()) })
     }
 
     pub(crate) fn layout(&self) -> Layout<'_> {

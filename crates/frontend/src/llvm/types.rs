@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMCountStructElementTypes, LLVMGetArrayLength2, LLVMGetElementType, LLVMGetIntTypeWidth,
-    LLVMGetPointerAddressSpace, LLVMGetReturnType, LLVMGetTypeKind, LLVMGetVectorSize, LLVMIsFunctionVarArg,
-    LLVMStructGetTypeAtIndex, LLVMTypeIsSized,
+    LLVMCountParamTypes, LLVMCountStructElementTypes, LLVMGetArrayLength2, LLVMGetElementType,
+    LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPointerAddressSpace, LLVMGetReturnType, LLVMGetStructName,
+    LLVMGetTypeKind, LLVMGetVectorSize, LLVMIsFunctionVarArg, LLVMStructGetTypeAtIndex, LLVMTypeIsSized,
 };
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
@@ -97,6 +97,28 @@ impl<'m> Type<'m> {
         let in_range =
             self.kind() == TypeKind::Struct && index < unsafe { LLVMCountStructElementTypes(self.raw) };
         in_range.then(|| Type::new(unsafe { LLVMStructGetTypeAtIndex(self.raw, index) }))
+    }
+
+    /// The tag of a named struct, `struct.item`.
+    pub(crate) fn struct_name(self) -> Option<String> {
+        if self.kind() != TypeKind::Struct {
+            return None;
+        }
+        let name = unsafe { LLVMGetStructName(self.raw) };
+        if name.is_null() {
+            return None;
+        }
+        Some(unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    }
+
+    pub(crate) fn param_types(self) -> Vec<Type<'m>> {
+        if self.kind() != TypeKind::Function {
+            return Vec::new();
+        }
+        let count = unsafe { LLVMCountParamTypes(self.raw) } as usize;
+        let mut raw = vec![std::ptr::null_mut(); count];
+        unsafe { LLVMGetParamTypes(self.raw, raw.as_mut_ptr()) };
+        raw.into_iter().map(Type::new).collect()
     }
 
     pub(crate) fn return_type(self) -> Option<Type<'m>> {

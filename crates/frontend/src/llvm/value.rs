@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 use inkwell::llvm_sys::core::{
     LLVMAliasGetAliasee, LLVMCountParams, LLVMGetAlignment, LLVMGetBasicBlockParent,
     LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
-    LLVMGetFirstBasicBlock, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetInitializer,
+    LLVMGetFirstBasicBlock, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetInitializer, LLVMGetLinkage,
     LLVMGetNextBasicBlock, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
     LLVMGetParam, LLVMGetTypeAttributeValue, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2,
     LLVMGlobalGetValueType, LLVMIsABasicBlock, LLVMIsAInstruction, LLVMIsDeclaration, LLVMIsGlobalConstant,
     LLVMIsThreadLocal, LLVMIsTypeAttribute, LLVMPrintValueToString, LLVMTypeOf, LLVMValueAsBasicBlock,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMValueKind};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMLinkage, LLVMValueKind};
 
 use super::{Type, copy_bytes, take_message};
 
@@ -140,6 +140,18 @@ impl<'m> Value<'m> {
             self.kind(),
             ValueKind::Function | ValueKind::GlobalVariable | ValueKind::Alias | ValueKind::IFunc
         )
+    }
+
+    /// `static`, or private to the compiler.
+    pub(crate) fn is_local(self) -> bool {
+        self.is_global_value()
+            && matches!(
+                unsafe { LLVMGetLinkage(self.raw) },
+                LLVMLinkage::LLVMInternalLinkage
+                    | LLVMLinkage::LLVMPrivateLinkage
+                    | LLVMLinkage::LLVMLinkerPrivateLinkage
+                    | LLVMLinkage::LLVMLinkerPrivateWeakLinkage
+            )
     }
 
     pub(crate) fn is_declaration(self) -> bool {

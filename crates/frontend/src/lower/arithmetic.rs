@@ -1,12 +1,14 @@
-//! Arithmetic, comparisons, selections and casts, piece by piece for vectors.
+//! Arithmetic, comparisons, selections and casts, lane by lane: a scalar is a vector of one lane.
+
+use std::rc::Rc;
 
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 use raddle_ir::{BinOp, CastOp, FBinOp, FcmpPred, IcmpPred, Inst, Operand, Ty};
 
 use super::Lowered;
-use super::function::FunctionLowerer;
-use super::types::scalar_bits;
-use crate::llvm::{TypeKind, Value};
+use super::function::{FunctionLowerer, Slot};
+use super::types::Piece;
+use crate::llvm::Value;
 
 impl<'m> FunctionLowerer<'_, 'm> {
     pub(super) fn binary(&mut self, inst: Value<'m>, opcode: LLVMOpcode) -> Lowered<()> {
@@ -26,7 +28,11 @@ impl<'m> FunctionLowerer<'_, 'm> {
             LLVMOpcode::LLVMXor => BinOp::Xor,
             other => return Err(format!("instruction {other:?}")),
         };
-        self.piecewise(inst, |dst, ty, a, b| Inst::Bin { dst, op, ty, a, b })
+        let (slot, a, b, types) = self.two_operands(inst)?;
+        for (lane, piece) in types.iter().enumerate() {
+            self.emit(Inst::Bin { dst: slot.reg(lane), op, ty: piece.ty, a: a[lane], b: b[lane] });
+        }
+        Ok(())
     }
 
     pub(super) fn float_binary(&mut self, inst: Value<'m>, opcode: LLVMOpcode) -> Lowered<()> {
@@ -35,106 +41,83 @@ impl<'m> FunctionLowerer<'_, 'm> {
             LLVMOpcode::LLVMFSub => FBinOp::Sub,
             LLVMOpcode::LLVMFMul => FBinOp::Mul,
             LLVMOpcode::LLVMFDiv => FBinOp::Div,
-            _ => FBinOp::Rem,
+            LLVMOpcode::LLVMFRem => FBinOp::Rem,
+            other => return Err(format!("instruction {other:?}")),
         };
-        self.piecewise(inst, |dst, ty, a, b| Inst::FBin { dst, op, ty, a, b })
+        let (slot, a, b, types) = self.two_operands(inst)?;
+        for (lane, piece) in types.iter().enumerate() {
+            self.emit(Inst::FBin { dst: slot.reg(lane), op, ty: piece.ty, a: a[lane], b: b[lane] });
+        }
+        Ok(())
     }
 
     pub(super) fn float_negate(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let slot = self.slot(inst)?;
-        let operand = self.input(inst, 0)?;
-        let types = self.module.types.pieces(operand.ty())?;
-        for (piece, a) in self.pieces(operand)?.into_iter().enumerate() {
-            self.emit(Inst::FNeg { dst: slot.reg(piece), ty: types[piece].ty, a });
+        let input = self.input(inst, 0)?;
+        let (slot, types) = (self.slot(inst)?, self.module.types.pieces(inst.ty())?);
+        let a = self.pieces(input)?;
+        for (lane, piece) in types.iter().enumerate() {
+            self.emit(Inst::FNeg { dst: slot.reg(lane), ty: piece.ty, a: a[lane] });
         }
         Ok(())
     }
 
     pub(super) fn compare_ints(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let pred = match inst.int_predicate() {
-            Some(LLVMIntPredicate::LLVMIntEQ) => IcmpPred::Eq,
-            Some(LLVMIntPredicate::LLVMIntNE) => IcmpPred::Ne,
-            Some(LLVMIntPredicate::LLVMIntULT) => IcmpPred::Ult,
-            Some(LLVMIntPredicate::LLVMIntULE) => IcmpPred::Ule,
-            Some(LLVMIntPredicate::LLVMIntUGT) => IcmpPred::Ugt,
-            Some(LLVMIntPredicate::LLVMIntUGE) => IcmpPred::Uge,
-            Some(LLVMIntPredicate::LLVMIntSLT) => IcmpPred::Slt,
-            Some(LLVMIntPredicate::LLVMIntSLE) => IcmpPred::Sle,
-            Some(LLVMIntPredicate::LLVMIntSGT) => IcmpPred::Sgt,
-            Some(LLVMIntPredicate::LLVMIntSGE) => IcmpPred::Sge,
-            None => return Err("comparison of an unknown kind".to_owned()),
+        let pred = match inst.int_predicate().ok_or_else(|| "comparison without a predicate".to_owned())? {
+            LLVMIntPredicate::LLVMIntEQ => IcmpPred::Eq,
+            LLVMIntPredicate::LLVMIntNE => IcmpPred::Ne,
+            LLVMIntPredicate::LLVMIntUGT => IcmpPred::Ugt,
+            LLVMIntPredicate::LLVMIntUGE => IcmpPred::Uge,
+            LLVMIntPredicate::LLVMIntULT => IcmpPred::Ult,
+            LLVMIntPredicate::LLVMIntULE => IcmpPred::Ule,
+            LLVMIntPredicate::LLVMIntSGT => IcmpPred::Sgt,
+            LLVMIntPredicate::LLVMIntSGE => IcmpPred::Sge,
+            LLVMIntPredicate::LLVMIntSLT => IcmpPred::Slt,
+            LLVMIntPredicate::LLVMIntSLE => IcmpPred::Sle,
         };
-        self.piecewise(inst, |dst, ty, a, b| Inst::Icmp { dst, pred, ty, a, b })
+        let (slot, a, b, types) = self.two_operands(inst)?;
+        for (lane, piece) in types.iter().enumerate() {
+            self.emit(Inst::Icmp { dst: slot.reg(lane), pred, ty: piece.ty, a: a[lane], b: b[lane] });
+        }
+        Ok(())
     }
 
     pub(super) fn compare_floats(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let pred = match inst.float_predicate() {
-            Some(LLVMRealPredicate::LLVMRealPredicateFalse) => FcmpPred::False,
-            Some(LLVMRealPredicate::LLVMRealOEQ) => FcmpPred::Oeq,
-            Some(LLVMRealPredicate::LLVMRealOGT) => FcmpPred::Ogt,
-            Some(LLVMRealPredicate::LLVMRealOGE) => FcmpPred::Oge,
-            Some(LLVMRealPredicate::LLVMRealOLT) => FcmpPred::Olt,
-            Some(LLVMRealPredicate::LLVMRealOLE) => FcmpPred::Ole,
-            Some(LLVMRealPredicate::LLVMRealONE) => FcmpPred::One,
-            Some(LLVMRealPredicate::LLVMRealORD) => FcmpPred::Ord,
-            Some(LLVMRealPredicate::LLVMRealUNO) => FcmpPred::Uno,
-            Some(LLVMRealPredicate::LLVMRealUEQ) => FcmpPred::Ueq,
-            Some(LLVMRealPredicate::LLVMRealUGT) => FcmpPred::Ugt,
-            Some(LLVMRealPredicate::LLVMRealUGE) => FcmpPred::Uge,
-            Some(LLVMRealPredicate::LLVMRealULT) => FcmpPred::Ult,
-            Some(LLVMRealPredicate::LLVMRealULE) => FcmpPred::Ule,
-            Some(LLVMRealPredicate::LLVMRealUNE) => FcmpPred::Une,
-            Some(LLVMRealPredicate::LLVMRealPredicateTrue) => FcmpPred::True,
-            None => return Err("comparison of an unknown kind".to_owned()),
+        let pred = match inst.float_predicate().ok_or_else(|| "comparison without a predicate".to_owned())? {
+            LLVMRealPredicate::LLVMRealPredicateFalse => FcmpPred::False,
+            LLVMRealPredicate::LLVMRealOEQ => FcmpPred::Oeq,
+            LLVMRealPredicate::LLVMRealOGT => FcmpPred::Ogt,
+            LLVMRealPredicate::LLVMRealOGE => FcmpPred::Oge,
+            LLVMRealPredicate::LLVMRealOLT => FcmpPred::Olt,
+            LLVMRealPredicate::LLVMRealOLE => FcmpPred::Ole,
+            LLVMRealPredicate::LLVMRealONE => FcmpPred::One,
+            LLVMRealPredicate::LLVMRealORD => FcmpPred::Ord,
+            LLVMRealPredicate::LLVMRealUNO => FcmpPred::Uno,
+            LLVMRealPredicate::LLVMRealUEQ => FcmpPred::Ueq,
+            LLVMRealPredicate::LLVMRealUGT => FcmpPred::Ugt,
+            LLVMRealPredicate::LLVMRealUGE => FcmpPred::Uge,
+            LLVMRealPredicate::LLVMRealULT => FcmpPred::Ult,
+            LLVMRealPredicate::LLVMRealULE => FcmpPred::Ule,
+            LLVMRealPredicate::LLVMRealUNE => FcmpPred::Une,
+            LLVMRealPredicate::LLVMRealPredicateTrue => FcmpPred::True,
         };
-        self.piecewise(inst, |dst, ty, a, b| Inst::Fcmp { dst, pred, ty, a, b })
-    }
-
-    /// `make` for each piece of the two operands; the type is the operands'.
-    fn piecewise(
-        &mut self,
-        inst: Value<'m>,
-        make: impl Fn(raddle_ir::Reg, Ty, Operand, Operand) -> Inst,
-    ) -> Lowered<()> {
-        let slot = self.slot(inst)?;
-        let (left, right) = (self.input(inst, 0)?, self.input(inst, 1)?);
-        let types = self.module.types.pieces(left.ty())?;
-        let (a, b) = (self.pieces(left)?, self.pieces(right)?);
-        for (piece, (a, b)) in a.into_iter().zip(b).enumerate() {
-            self.emit(make(slot.reg(piece), types[piece].ty, a, b));
+        let (slot, a, b, types) = self.two_operands(inst)?;
+        for (lane, piece) in types.iter().enumerate() {
+            self.emit(Inst::Fcmp { dst: slot.reg(lane), pred, ty: piece.ty, a: a[lane], b: b[lane] });
         }
         Ok(())
     }
 
+    /// One condition for all pieces, or one for each lane.
     pub(super) fn select(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let slot = self.slot(inst)?;
-        let conditions = self.input(inst, 0)?;
-        let conditions = self.pieces(conditions)?;
-        let (left, right) = (self.input(inst, 1)?, self.input(inst, 2)?);
-        let types = self.module.types.pieces(left.ty())?;
-        let (a, b) = (self.pieces(left)?, self.pieces(right)?);
-        for (piece, (a, b)) in a.into_iter().zip(b).enumerate() {
-            let cond = conditions[if conditions.len() == 1 { 0 } else { piece }];
-            self.emit(Inst::Select { dst: slot.reg(piece), ty: types[piece].ty, cond, a, b });
+        let (slot, types) = (self.slot(inst)?, self.module.types.pieces(inst.ty())?);
+        let (cond, a, b) = (self.input(inst, 0)?, self.input(inst, 1)?, self.input(inst, 2)?);
+        let (conds, a, b) = (self.pieces(cond)?, self.pieces(a)?, self.pieces(b)?);
+        if conds.len() != 1 && conds.len() != types.len() {
+            return Err("select of an unknown form".to_owned());
         }
-        Ok(())
-    }
-
-    pub(super) fn copy_operand(&mut self, inst: Value<'m>, index: u32) -> Lowered<()> {
-        let operand = self.input(inst, index)?;
-        let operands = self.pieces(operand)?;
-        self.copy_pieces(inst, operands)
-    }
-
-    /// The result of `inst` is these scalars.
-    pub(super) fn copy_pieces(&mut self, inst: Value<'m>, operands: Vec<Operand>) -> Lowered<()> {
-        let slot = self.slot(inst)?;
-        let types = self.module.types.pieces(inst.ty())?;
-        if types.len() != operands.len() {
-            return Err("value of another shape".to_owned());
-        }
-        for (piece, a) in operands.into_iter().enumerate() {
-            self.emit(Inst::Copy { dst: slot.reg(piece), ty: types[piece].ty, a });
+        for (lane, piece) in types.iter().enumerate() {
+            let cond = if conds.len() == 1 { conds[0] } else { conds[lane] };
+            self.emit(Inst::Select { dst: slot.reg(lane), ty: piece.ty, cond, a: a[lane], b: b[lane] });
         }
         Ok(())
     }
@@ -154,97 +137,77 @@ impl<'m> FunctionLowerer<'_, 'm> {
             LLVMOpcode::LLVMIntToPtr => CastOp::IntToPtr,
             other => return Err(format!("instruction {other:?}")),
         };
+        let input = self.input(inst, 0)?;
         let slot = self.slot(inst)?;
-        let operand = self.input(inst, 0)?;
-        let from = self.module.types.pieces(operand.ty())?;
-        let to = self.module.types.pieces(inst.ty())?;
-        for (piece, a) in self.pieces(operand)?.into_iter().enumerate() {
-            self.emit(Inst::Cast { dst: slot.reg(piece), op, from: from[piece].ty, to: to[piece].ty, a });
+        let (from, to) = (self.module.types.pieces(input.ty())?, self.module.types.pieces(inst.ty())?);
+        let a = self.pieces(input)?;
+        for (lane, (from, to)) in from.iter().zip(to.iter()).enumerate() {
+            self.emit(Inst::Cast { dst: slot.reg(lane), op, from: from.ty, to: to.ty, a: a[lane] });
         }
         Ok(())
     }
 
-    /// Same bits, other type. Between vectors of different shapes the bits are put together and taken apart again, lowest lane
-    /// first, as a little-endian machine does.
-    pub(super) fn bitcast(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let operand = self.input(inst, 0)?;
-        let from = self.module.types.pieces(operand.ty())?;
-        let to = self.module.types.pieces(inst.ty())?;
-        let slot = self.slot(inst)?;
-        let values = self.pieces(operand)?;
-        if from.len() == to.len() {
-            for (piece, a) in values.into_iter().enumerate() {
-                let (dst, from, to) = (slot.reg(piece), from[piece].ty, to[piece].ty);
-                self.emit(if from == to {
-                    Inst::Copy { dst, ty: to, a }
-                } else {
-                    Inst::Cast { dst, op: CastOp::Bitcast, from, to, a }
-                });
-            }
-            return Ok(());
+    /// The result is an operand unchanged.
+    pub(super) fn copy_operand(&mut self, inst: Value<'m>, index: u32) -> Lowered<()> {
+        let input = self.input(inst, index)?;
+        let operands = self.pieces(input)?;
+        self.copy_pieces(inst, &operands)
+    }
+
+    pub(super) fn copy_pieces(&mut self, inst: Value<'m>, operands: &[Operand]) -> Lowered<()> {
+        let (slot, types) = (self.slot(inst)?, self.module.types.pieces(inst.ty())?);
+        if operands.len() != types.len() {
+            return Err("value of an unknown form".to_owned());
         }
-        let total = self.module.types.layout.bits(inst.ty());
-        if total > 128 || matches!(inst.ty().kind(), TypeKind::Struct | TypeKind::Array(_)) {
-            return Err("bitcast of a wide vector".to_owned());
+        for (lane, (piece, a)) in types.iter().zip(operands).enumerate() {
+            self.emit(Inst::Copy { dst: slot.reg(lane), ty: piece.ty, a: *a });
         }
-        let whole = Ty::Int(total as u8);
-        let joined = self.join_bits(&values, &from.iter().map(|p| p.ty).collect::<Vec<_>>(), whole);
-        self.split_bits(joined, whole, &slot.regs(), &to.iter().map(|p| p.ty).collect::<Vec<_>>());
         Ok(())
     }
 
-    /// The pieces as one integer, the first in the lowest bits.
-    pub(super) fn join_bits(&mut self, values: &[Operand], types: &[Ty], whole: Ty) -> Operand {
-        let mut joined = Operand::Const(0);
-        let mut shift = 0;
-        for (&value, &ty) in values.iter().zip(types) {
-            let bits = scalar_bits(ty, self.module.pointer_bytes());
-            let narrow = self.as_integer(value, ty);
-            let wide = self.convert(CastOp::ZExt, Ty::Int(bits as u8), whole, narrow);
-            let placed = self.compute(BinOp::Shl, whole, wide, Operand::Const(u128::from(shift)));
-            joined = self.compute(BinOp::Or, whole, joined, placed);
-            shift += bits;
-        }
-        joined
-    }
-
-    pub(super) fn split_bits(&mut self, value: Operand, whole: Ty, regs: &[raddle_ir::Reg], types: &[Ty]) {
-        let mut shift = 0;
-        for (&dst, &ty) in regs.iter().zip(types) {
-            let bits = scalar_bits(ty, self.module.pointer_bytes());
-            let narrow = Ty::Int(bits as u8);
-            let placed = self.compute(BinOp::LShr, whole, value, Operand::Const(u128::from(shift)));
-            let part = self.convert(CastOp::Trunc, whole, narrow, placed);
-            self.emit(match ty {
-                Ty::Int(_) => Inst::Copy { dst, ty, a: part },
-                Ty::Ptr => Inst::Cast { dst, op: CastOp::IntToPtr, from: narrow, to: ty, a: part },
-                Ty::Float(_) => Inst::Cast { dst, op: CastOp::Bitcast, from: narrow, to: ty, a: part },
-            });
-            shift += bits;
-        }
-    }
-
-    fn as_integer(&mut self, value: Operand, ty: Ty) -> Operand {
-        let to = Ty::Int(scalar_bits(ty, self.module.pointer_bytes()) as u8);
-        match ty {
-            Ty::Int(_) => value,
-            Ty::Ptr => self.convert(CastOp::PtrToInt, ty, to, value),
-            Ty::Float(_) => self.convert(CastOp::Bitcast, ty, to, value),
-        }
-    }
-
-    pub(super) fn compute(&mut self, op: BinOp, ty: Ty, a: Operand, b: Operand) -> Operand {
-        let dst = self.temporary(ty);
-        self.emit(Inst::Bin { dst, op, ty, a, b });
-        Operand::Reg(dst)
-    }
-
-    pub(super) fn convert(&mut self, op: CastOp, from: Ty, to: Ty, a: Operand) -> Operand {
+    /// A value of another type with the same bits as far as both have them: calls whose types do not match the callee's.
+    pub(super) fn convert(&mut self, a: Operand, from: Ty, to: Ty) -> Operand {
         if from == to {
             return a;
         }
+        let address = self.module.address_type();
+        let pointer_bytes = self.module.pointer_bytes();
+        let bits = |ty| super::types::scalar_bits(ty, pointer_bytes) as u8;
+        // By way of integers: float and pointer to bits, change of width, bits to float and pointer.
+        let (mut a, mut at) = match from {
+            Ty::Int(_) => (a, from),
+            Ty::Ptr => (self.cast_to(a, CastOp::PtrToInt, from, address), address),
+            Ty::Float(_) => {
+                (self.cast_to(a, CastOp::Bitcast, from, Ty::Int(bits(from))), Ty::Int(bits(from)))
+            }
+        };
+        let wanted = Ty::Int(bits(to));
+        if bits(at) != bits(wanted) {
+            let op = if bits(at) > bits(wanted) { CastOp::Trunc } else { CastOp::ZExt };
+            (a, at) = (self.cast_to(a, op, at, wanted), wanted);
+        }
+        match to {
+            Ty::Int(_) => a,
+            Ty::Ptr => self.cast_to(a, CastOp::IntToPtr, at, to),
+            Ty::Float(_) => self.cast_to(a, CastOp::Bitcast, at, to),
+        }
+    }
+
+    pub(super) fn cast_to(&mut self, a: Operand, op: CastOp, from: Ty, to: Ty) -> Operand {
         let dst = self.temporary(to);
         self.emit(Inst::Cast { dst, op, from, to, a });
         Operand::Reg(dst)
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn two_operands(&mut self, inst: Value<'m>) -> Lowered<(Slot, Vec<Operand>, Vec<Operand>, Rc<[Piece]>)> {
+        let (a, b) = (self.input(inst, 0)?, self.input(inst, 1)?);
+        let slot = self.slot(inst)?;
+        let types = self.module.types.pieces(a.ty())?;
+        let (a, b) = (self.pieces(a)?, self.pieces(b)?);
+        if a.len() != types.len() || b.len() != types.len() || slot.count as usize != types.len() {
+            return Err("operands of different shapes".to_owned());
+        }
+        Ok((slot, a, b, types))
     }
 }

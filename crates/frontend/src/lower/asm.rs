@@ -1,57 +1,67 @@
-//! Inline assembly: what it may read and write, from its constraints.
+//! Inline assembly: outputs become arbitrary, memory inputs are read. The text itself is not understood.
 //!
-//! The text is not understood. Outputs and memory operands become arbitrary; a "memory" clobber is a promise to the compiler, not an
-//! access, so an empty text with that clobber alone is the compiler barrier people mean by it.
+//! LLVM's constraint list has outputs first (`=r` returned, `=*m` through a pointer argument), then inputs, then clobbers.
 
 use raddle_ir::{Inst, Operand};
 
 use super::Lowered;
 use super::function::FunctionLowerer;
-use crate::llvm::{TypeKind, Value};
+use crate::llvm::Value;
 
 impl<'m> FunctionLowerer<'_, 'm> {
-    pub(super) fn inline_asm(&mut self, inst: Value<'m>, asm: Value<'m>) -> Lowered<()> {
-        let (text, constraints) = asm.inline_asm().ok_or_else(|| "inline assembly".to_owned())?;
-        let args = inst.args();
-        let mut next = 0;
-        let mut writes = Vec::new();
-        let mut reads = Vec::new();
-        for constraint in split(&constraints) {
-            let output = constraint.starts_with('=');
-            let indirect = constraint.contains('*');
-            if constraint.starts_with('~') || (output && !indirect) {
+    pub(super) fn inline_asm(&mut self, inst: Value<'m>, callee: Value<'m>) -> Lowered<()> {
+        let (text, constraints) = callee.inline_asm().ok_or_else(|| "inline assembly".to_owned())?;
+        let dsts = self.slot(inst).map(|slot| slot.regs()).unwrap_or_default();
+        self.module.types.pieces(inst.ty())?;
+        let mut args = inst.args().into_iter().enumerate();
+        let (mut writes, mut reads) = (Vec::new(), Vec::new());
+        for constraint in constraints.split(',').filter(|constraint| !constraint.is_empty()) {
+            if constraint.starts_with('~') {
                 continue;
             }
-            let Some(&arg) = args.get(next) else { return Err("inline assembly".to_owned()) };
-            let position = next as u32;
-            next += 1;
-            if indirect {
-                let target = inst.arg_type_attribute(position, "elementtype");
-                let bytes = target.map_or(0, |ty| self.module.types.layout.size(ty));
-                let pointer = self.scalar(arg)?;
-                if output || constraint.starts_with('+') {
-                    writes.push((pointer, bytes));
-                } else {
-                    reads.push(pointer);
-                }
-            } else if arg.as_block().is_none() && matches!(arg.ty().kind(), TypeKind::Pointer(_)) {
-                reads.push(self.scalar(arg)?);
+            let is_output = constraint.starts_with('=');
+            let is_indirect = constraint.trim_start_matches(['=', '&', '+', '%']).starts_with('*');
+            if is_output && !is_indirect {
+                continue;
+            }
+            let (index, value) =
+                args.next().ok_or_else(|| "inline assembly of an unknown form".to_owned())?;
+            if !is_indirect {
+                reads.extend(self.pieces(value)?);
+                continue;
+            }
+            let ty = inst
+                .arg_type_attribute(index as u32, "elementtype")
+                .ok_or_else(|| "inline assembly with memory of unknown size".to_owned())?;
+            let address = self.scalar(value)?;
+            if is_output {
+                writes.push((address, self.module.types.layout.size(ty)));
             } else {
-                let values: Vec<Operand> = self.pieces(arg)?;
-                reads.extend(values);
+                reads.extend(self.read_memory(value, address, ty)?);
             }
         }
-        let dsts = match self.module.types.pieces(inst.ty())?.is_empty() {
-            true => Vec::new(),
-            false => self.slot(inst)?.regs(),
-        };
-        let text = self.module.symbol(text.trim());
+        let text = self.module.symbol(&text);
         self.emit(Inst::Asm { dsts, text, writes, reads });
         Ok(())
     }
-}
 
-/// Constraints are separated by commas; braces hold register names, which have none.
-fn split(constraints: &str) -> impl Iterator<Item = &str> {
-    constraints.split(',').map(str::trim).filter(|constraint| !constraint.is_empty())
+    /// Plain loads of a memory input, so that the access is seen.
+    fn read_memory(
+        &mut self,
+        pointer: Value<'m>,
+        address: Operand,
+        ty: crate::llvm::Type<'m>,
+    ) -> Lowered<Vec<Operand>> {
+        let pieces = self.module.types.pieces(ty)?;
+        let mut values = Vec::with_capacity(pieces.len());
+        for piece in pieces.iter() {
+            let extent = self.scalar_extent(piece.ty);
+            let place = self.place(pointer, piece.offset as i64, extent);
+            let ptr = self.add_bytes(address, piece.offset as i64);
+            let dst = self.temporary(piece.ty);
+            self.emit(Inst::Load { dst, ty: piece.ty, ptr, atomic: None, volatile: false, place });
+            values.push(Operand::Reg(dst));
+        }
+        Ok(values)
+    }
 }

@@ -1,98 +1,113 @@
-//! Fences, read-modify-writes and compare-exchange.
+//! Atomic operations, fences and their memory orders.
 
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp;
-use raddle_base::{FenceOrder, LoadOrder, RmwOrder};
+use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use raddle_ir::{CmpXchg, Inst, RmwOp};
 
 use super::Lowered;
 use super::function::FunctionLowerer;
-use super::places::Extent;
 use crate::llvm::{Ordering, Value};
+
+/// The order of a load; `None` for a plain one.
+pub(super) fn load_order(ordering: Ordering) -> Option<LoadOrder> {
+    match ordering {
+        Ordering::NotAtomic => None,
+        Ordering::Relaxed | Ordering::Release => Some(LoadOrder::Relaxed),
+        Ordering::Acquire | Ordering::AcqRel => Some(LoadOrder::Acquire),
+        Ordering::SeqCst => Some(LoadOrder::SeqCst),
+    }
+}
+
+/// The order of a store; `None` for a plain one.
+pub(super) fn store_order(ordering: Ordering) -> Option<StoreOrder> {
+    match ordering {
+        Ordering::NotAtomic => None,
+        Ordering::Relaxed | Ordering::Acquire => Some(StoreOrder::Relaxed),
+        Ordering::Release | Ordering::AcqRel => Some(StoreOrder::Release),
+        Ordering::SeqCst => Some(StoreOrder::SeqCst),
+    }
+}
 
 impl<'m> FunctionLowerer<'_, 'm> {
     pub(super) fn fence(&mut self, inst: Value<'m>) -> Lowered<()> {
+        if inst.is_single_thread() {
+            self.emit(Inst::SignalFence);
+            return Ok(());
+        }
         let order = match inst.ordering() {
-            _ if inst.is_single_thread() => {
-                self.emit(Inst::SignalFence);
-                return Ok(());
-            }
             Ordering::Acquire => FenceOrder::Acquire,
             Ordering::Release => FenceOrder::Release,
             Ordering::AcqRel => FenceOrder::AcqRel,
             Ordering::SeqCst => FenceOrder::SeqCst,
-            Ordering::Relaxed | Ordering::NotAtomic => return Err("fence without an order".to_owned()),
+            Ordering::NotAtomic | Ordering::Relaxed => return Err("fence without an order".to_owned()),
         };
         self.emit(Inst::Fence { order });
         Ok(())
     }
 
-    pub(super) fn read_modify_write(&mut self, inst: Value<'m>) -> Lowered<()> {
-        use LLVMAtomicRMWBinOp as Op;
-        let op = match inst.rmw_op() {
-            Some(Op::LLVMAtomicRMWBinOpXchg) => RmwOp::Xchg,
-            Some(Op::LLVMAtomicRMWBinOpAdd) => RmwOp::Add,
-            Some(Op::LLVMAtomicRMWBinOpSub) => RmwOp::Sub,
-            Some(Op::LLVMAtomicRMWBinOpAnd) => RmwOp::And,
-            Some(Op::LLVMAtomicRMWBinOpNand) => RmwOp::Nand,
-            Some(Op::LLVMAtomicRMWBinOpOr) => RmwOp::Or,
-            Some(Op::LLVMAtomicRMWBinOpXor) => RmwOp::Xor,
-            Some(Op::LLVMAtomicRMWBinOpMax) => RmwOp::Max,
-            Some(Op::LLVMAtomicRMWBinOpMin) => RmwOp::Min,
-            Some(Op::LLVMAtomicRMWBinOpUMax) => RmwOp::UMax,
-            Some(Op::LLVMAtomicRMWBinOpUMin) => RmwOp::UMin,
-            Some(Op::LLVMAtomicRMWBinOpFAdd) => RmwOp::FAdd,
-            Some(Op::LLVMAtomicRMWBinOpFSub) => RmwOp::FSub,
-            Some(Op::LLVMAtomicRMWBinOpFMax) => RmwOp::FMax,
-            Some(Op::LLVMAtomicRMWBinOpFMin) => RmwOp::FMin,
-            _ => return Err("atomic operation of an unknown kind".to_owned()),
-        };
-        let (pointer, value) = (self.input(inst, 0)?, self.input(inst, 1)?);
-        let ty = self.module.types.scalar(value.ty())?;
-        let extent = Extent::scalar(self, value.ty());
-        let place = self.place_of(pointer, extent);
-        let (ptr, value) = (self.scalar(pointer)?, self.scalar(value)?);
-        let order = rmw_order(inst.ordering())?;
-        let dst = self.slot(inst)?.first;
-        self.emit(Inst::Rmw { dst, op, ty, ptr, value, order, place });
-        Ok(())
-    }
-
     pub(super) fn compare_exchange(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let orders = inst.cmpxchg_orders().ok_or_else(|| "compare-exchange without orders".to_owned())?;
         let (pointer, expected, new) = (self.input(inst, 0)?, self.input(inst, 1)?, self.input(inst, 2)?);
-        let ty = self.module.types.scalar(new.ty())?;
-        let extent = Extent::scalar(self, new.ty());
-        let place = self.place_of(pointer, extent);
-        let on_failure = match orders.failure {
-            Ordering::Relaxed | Ordering::NotAtomic | Ordering::Release => LoadOrder::Relaxed,
-            Ordering::Acquire | Ordering::AcqRel => LoadOrder::Acquire,
-            Ordering::SeqCst => LoadOrder::SeqCst,
-        };
         let slot = self.slot(inst)?;
-        let exchange = CmpXchg {
+        let orders = inst.cmpxchg_orders().ok_or_else(|| "exchange without orders".to_owned())?;
+        let ty = self.module.types.scalar(expected.ty())?;
+        if slot.count != 2 {
+            return Err("exchange of an unknown form".to_owned());
+        }
+        let (ptr, expected, new) = (self.scalar(pointer)?, self.scalar(expected)?, self.scalar(new)?);
+        let extent = self.scalar_extent(ty);
+        let place = self.place(pointer, 0, extent);
+        self.emit(Inst::CmpXchg(Box::new(CmpXchg {
             old: slot.reg(0),
             success: slot.reg(1),
             ty,
-            ptr: self.scalar(pointer)?,
-            expected: self.scalar(expected)?,
-            new: self.scalar(new)?,
-            on_success: rmw_order(orders.success)?,
-            on_failure,
+            ptr,
+            expected,
+            new,
+            on_success: rmw_order(orders.success),
+            on_failure: load_order(orders.failure).unwrap_or(LoadOrder::Relaxed),
             weak: orders.weak,
             place,
+        })));
+        Ok(())
+    }
+
+    pub(super) fn read_modify_write(&mut self, inst: Value<'m>) -> Lowered<()> {
+        let op = match inst.rmw_op().ok_or_else(|| "atomic operation without a kind".to_owned())? {
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg => RmwOp::Xchg,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd => RmwOp::Add,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpSub => RmwOp::Sub,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAnd => RmwOp::And,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpNand => RmwOp::Nand,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpOr => RmwOp::Or,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXor => RmwOp::Xor,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpMax => RmwOp::Max,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpMin => RmwOp::Min,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpUMax => RmwOp::UMax,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpUMin => RmwOp::UMin,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFAdd => RmwOp::FAdd,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFSub => RmwOp::FSub,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFMax => RmwOp::FMax,
+            LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFMin => RmwOp::FMin,
+            other => return Err(format!("atomic operation {other:?}")),
         };
-        self.emit(Inst::CmpXchg(Box::new(exchange)));
+        let (pointer, value) = (self.input(inst, 0)?, self.input(inst, 1)?);
+        let slot = self.slot(inst)?;
+        let ty = self.module.types.scalar(value.ty())?;
+        let (ptr, value) = (self.scalar(pointer)?, self.scalar(value)?);
+        let extent = self.scalar_extent(ty);
+        let place = self.place(pointer, 0, extent);
+        let order = rmw_order(inst.ordering());
+        self.emit(Inst::Rmw { dst: slot.first, op, ty, ptr, value, order, place });
         Ok(())
     }
 }
 
-fn rmw_order(order: Ordering) -> Lowered<RmwOrder> {
-    Ok(match order {
-        Ordering::Relaxed => RmwOrder::Relaxed,
+fn rmw_order(ordering: Ordering) -> RmwOrder {
+    match ordering {
+        Ordering::NotAtomic | Ordering::Relaxed => RmwOrder::Relaxed,
         Ordering::Acquire => RmwOrder::Acquire,
         Ordering::Release => RmwOrder::Release,
         Ordering::AcqRel => RmwOrder::AcqRel,
         Ordering::SeqCst => RmwOrder::SeqCst,
-        Ordering::NotAtomic => return Err("atomic operation without an order".to_owned()),
-    })
+    }
 }

@@ -1,75 +1,86 @@
-//! Which bits of a storage unit an access to a bit-field is about.
-//!
-//! The compiler reads and writes the whole unit: a read shifts and masks what it loaded, a write masks the old bits out and puts the
-//! new ones in. The mask tells the field that the programmer wrote; the access itself stays the whole unit.
+//! Which bits of a loaded or stored unit the program means, from the masks and shifts that clang writes around bit-fields.
 
 use inkwell::llvm_sys::LLVMOpcode;
 
-use super::types::mask;
 use crate::llvm::{TypeKind, Value};
 
-/// First bit and width within the unit.
-pub(super) type Bits = (u32, u32);
-
-/// For a loaded unit: from what is done with it.
-pub(super) fn of_load(load: Value<'_>) -> Option<Bits> {
-    let TypeKind::Integer(unit) = load.ty().kind() else { return None };
-    let user = load.users().find(|user| user.opcode().is_some() && !is_debug(*user))?;
-    match user.opcode()? {
-        LLVMOpcode::LLVMAnd if goes_back(user) => cleared(user, unit),
-        LLVMOpcode::LLVMAnd => ones(user.operand(1)?.int_bits()?),
-        LLVMOpcode::LLVMShl => {
-            let left = user.operand(1)?.int_bits()? as u32;
-            let right = user.users().find_map(|next| match next.opcode() {
-                Some(LLVMOpcode::LLVMAShr | LLVMOpcode::LLVMLShr) => next.operand(1)?.int_bits(),
-                _ => None,
-            })?;
-            let width = unit.checked_sub(right as u32)?;
-            Some((unit.checked_sub(left + width)?, width))
-        }
-        LLVMOpcode::LLVMAShr | LLVMOpcode::LLVMLShr => {
-            let first = user.operand(1)?.int_bits()? as u32;
-            let masked = user.users().find_map(|next| match next.opcode() {
-                Some(LLVMOpcode::LLVMAnd) => ones(next.operand(1)?.int_bits()?),
-                _ => None,
-            });
-            Some((first, masked.map_or(unit.checked_sub(first)?, |(_, width)| width)))
-        }
-        _ => None,
-    }
-}
-
-/// For a stored unit: from the mask that made room.
-pub(super) fn of_store(value: Value<'_>) -> Option<Bits> {
-    let TypeKind::Integer(unit) = value.ty().kind() else { return None };
-    match value.opcode()? {
-        LLVMOpcode::LLVMAnd => cleared(value, unit),
-        LLVMOpcode::LLVMOr => [0, 1].into_iter().find_map(|index| {
-            let part = value.operand(index)?;
-            (part.opcode() == Some(LLVMOpcode::LLVMAnd)).then(|| cleared(part, unit)).flatten()
-        }),
-        _ => None,
-    }
-}
-
-/// Whether the masked value is stored again, with or without new bits.
-fn goes_back(masked: Value<'_>) -> bool {
-    masked.users().any(|user| matches!(user.opcode(), Some(LLVMOpcode::LLVMOr | LLVMOpcode::LLVMStore)))
-}
-
-fn cleared(masked: Value<'_>, unit: u32) -> Option<Bits> {
-    ones(!masked.operand(1)?.int_bits()? & mask(unit))
-}
-
-/// A run of ones without gaps.
-fn ones(bits: u128) -> Option<Bits> {
-    if bits == 0 {
+/// First bit and width that a load is used for; `None` where it is used whole or in ways that do not tell.
+pub(super) fn bits_read(load: Value<'_>) -> Option<(u32, u32)> {
+    let width = int_width(load)?;
+    let mut users = load.users();
+    let user = users.next()?;
+    if users.next().is_some() {
         return None;
     }
-    let (first, count) = (bits.trailing_zeros(), bits.count_ones());
-    (bits >> first == mask(count)).then_some((first, count))
+    let amount = || constant(user, 1);
+    match user.opcode()? {
+        LLVMOpcode::LLVMAnd => {
+            let mask = amount()?;
+            let clears = user.users().all(|next| next.opcode() == Some(LLVMOpcode::LLVMOr));
+            if clears { run(!mask & ones(width)) } else { run(mask) }
+        }
+        LLVMOpcode::LLVMLShr => {
+            let low = amount()? as u32;
+            let mask = only_user(user).filter(|next| next.opcode() == Some(LLVMOpcode::LLVMAnd));
+            match mask.and_then(|next| constant(next, 1)).and_then(run) {
+                Some((0, bits)) => Some((low, bits)),
+                _ => Some((low, width.checked_sub(low)?)),
+            }
+        }
+        LLVMOpcode::LLVMAShr => {
+            let low = amount()? as u32;
+            Some((low, width.checked_sub(low)?))
+        }
+        LLVMOpcode::LLVMShl => {
+            let up = amount()? as u32;
+            let next = only_user(user).filter(|next| next.opcode() == Some(LLVMOpcode::LLVMAShr))?;
+            let down = constant(next, 1)? as u32;
+            Some((down.checked_sub(up)?, width.checked_sub(down)?))
+        }
+        _ => None,
+    }
 }
 
-fn is_debug(user: Value<'_>) -> bool {
-    user.called_value().is_some_and(|callee| callee.name().starts_with("llvm.dbg."))
+/// First bit and width that a store changes: `(old & ~mask) | bits`.
+pub(super) fn bits_written(value: Value<'_>) -> Option<(u32, u32)> {
+    let width = int_width(value)?;
+    if value.opcode()? != LLVMOpcode::LLVMOr {
+        return None;
+    }
+    let kept = value.operand(0).filter(|kept| kept.opcode() == Some(LLVMOpcode::LLVMAnd))?;
+    if kept.operand(0)?.opcode()? != LLVMOpcode::LLVMLoad {
+        return None;
+    }
+    run(!constant(kept, 1)? & ones(width))
+}
+
+fn int_width(value: Value<'_>) -> Option<u32> {
+    match value.ty().kind() {
+        TypeKind::Integer(width @ 1..=128) => Some(width),
+        _ => None,
+    }
+}
+
+fn only_user(value: Value<'_>) -> Option<Value<'_>> {
+    let mut users = value.users();
+    let first = users.next()?;
+    users.next().is_none().then_some(first)
+}
+
+fn constant(inst: Value<'_>, index: u32) -> Option<u128> {
+    inst.operand(index)?.int_bits()
+}
+
+fn ones(width: u32) -> u128 {
+    super::types::mask(width)
+}
+
+/// Start and length of the one run of set bits.
+fn run(mask: u128) -> Option<(u32, u32)> {
+    if mask == 0 {
+        return None;
+    }
+    let low = mask.trailing_zeros();
+    let length = (mask >> low).trailing_ones();
+    ((mask >> low) == ones(length)).then_some((low, length))
 }

@@ -1,6 +1,6 @@
-//! Terminators.
+//! Branches, switches, computed goto, returns, and calls that may unwind.
 
-use raddle_ir::Terminator;
+use raddle_ir::{Operand, Terminator};
 
 use super::Lowered;
 use super::function::FunctionLowerer;
@@ -8,15 +8,14 @@ use crate::llvm::Value;
 
 impl<'m> FunctionLowerer<'_, 'm> {
     pub(super) fn branch(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let successors = inst.successors();
-        match successors[..] {
+        match inst.successors()[..] {
             [only] => {
                 let target = self.block_id(only)?;
                 self.terminate(Terminator::Br(target));
             }
             [then, other] => {
-                let condition = self.input(inst, 0)?;
-                let cond = self.scalar(condition)?;
+                let cond = self.input(inst, 0)?;
+                let cond = self.scalar(cond)?;
                 let (then, other) = (self.block_id(then)?, self.block_id(other)?);
                 self.terminate(Terminator::CondBr { cond, then, other });
             }
@@ -25,26 +24,27 @@ impl<'m> FunctionLowerer<'_, 'm> {
         Ok(())
     }
 
+    /// Operands: the value, the default block, then pairs of case and block.
     pub(super) fn switch(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let condition = self.input(inst, 0)?;
-        let ty = self.module.types.scalar(condition.ty())?;
-        let value = self.scalar(condition)?;
-        let successors = inst.successors();
-        let (first, rest) = successors.split_first().ok_or_else(|| "switch without targets".to_owned())?;
-        let default = self.block_id(*first)?;
-        let mut cases = Vec::with_capacity(rest.len());
-        for (index, &target) in rest.iter().enumerate() {
-            let constant = self.input(inst, 2 + 2 * index as u32)?;
-            let bits = constant.int_bits().ok_or_else(|| "case that is not a constant".to_owned())?;
-            cases.push((bits, self.block_id(target)?));
+        let refusal = || "switch of an unknown form".to_owned();
+        let value = self.input(inst, 0)?;
+        let ty = self.module.types.scalar(value.ty())?;
+        let value = self.scalar(value)?;
+        let default = self.input(inst, 1)?.as_block().ok_or_else(refusal)?;
+        let default = self.block_id(default)?;
+        let mut cases = Vec::new();
+        for pair in 1..inst.operand_count() / 2 {
+            let case = self.input(inst, pair * 2)?.int_bits().ok_or_else(refusal)?;
+            let target = self.input(inst, pair * 2 + 1)?.as_block().ok_or_else(refusal)?;
+            cases.push((case, self.block_id(target)?));
         }
         self.terminate(Terminator::Switch { value, ty, cases, default });
         Ok(())
     }
 
     pub(super) fn computed_goto(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let address = self.input(inst, 0)?;
-        let target = self.scalar(address)?;
+        let target = self.input(inst, 0)?;
+        let target = self.scalar(target)?;
         let mut targets = Vec::new();
         for block in inst.successors() {
             let id = self.block_id(block)?;
@@ -57,7 +57,7 @@ impl<'m> FunctionLowerer<'_, 'm> {
     }
 
     pub(super) fn ret(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let values = match inst.operand(0) {
+        let values: Vec<Operand> = match inst.operand(0) {
             Some(value) => self.pieces(value)?,
             None => Vec::new(),
         };
@@ -65,12 +65,12 @@ impl<'m> FunctionLowerer<'_, 'm> {
         Ok(())
     }
 
-    /// A call that may throw: the normal way out is followed; the landing pad is reached by unwinding alone.
+    /// C code never unwinds into the other destination: a call, then a branch to the normal one.
     pub(super) fn invoke(&mut self, inst: Value<'m>) -> Lowered<()> {
+        let normal = inst.normal_destination().ok_or_else(|| "invoke without a destination".to_owned())?;
+        let normal = self.block_id(normal)?;
         self.call(inst)?;
-        let normal = inst.normal_destination().ok_or_else(|| "call without a way out".to_owned())?;
-        let target = self.block_id(normal)?;
-        self.terminate(Terminator::Br(target));
+        self.terminate(Terminator::Br(normal));
         Ok(())
     }
 }

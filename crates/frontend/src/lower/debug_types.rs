@@ -30,6 +30,8 @@ mod tag {
 pub(super) struct DebugTypes<'m> {
     ids: HashMap<Meta<'m>, DebugTypeId>,
     void: Option<DebugTypeId>,
+    /// Records by `struct tag` or `union tag` as LLVM's type names spell them: `struct.item`.
+    records: HashMap<String, DebugTypeId>,
     waiting: Vec<(Meta<'m>, DebugTypeId)>,
 }
 
@@ -42,6 +44,12 @@ impl<'m> DebugTypes<'m> {
             program.debug_types[id] = described;
         }
         id
+    }
+
+    /// The record that an LLVM struct type stands for, by its name.
+    pub(super) fn record(&self, struct_name: &str) -> Option<DebugTypeId> {
+        let exact = self.records.get(struct_name);
+        exact.or_else(|| self.records.get(without_number(struct_name)?)).copied()
     }
 
     fn reserve(&mut self, program: &mut Program, node: Option<Meta<'m>>) -> DebugTypeId {
@@ -106,6 +114,10 @@ impl<'m> DebugTypes<'m> {
                     return DebugType::Unknown { name: symbol };
                 };
                 let fields = self.fields(program, elements);
+                if let (Some(name), Some(&id)) = (name, self.ids.get(&node)) {
+                    let word = if kind == RecordKind::Union { "union" } else { "struct" };
+                    self.records.entry(format!("{word}.{name}")).or_insert(id);
+                }
                 DebugType::Record { kind, name: symbol, bytes: node.size_in_bits().div_ceil(8), fields }
             }
             _ => DebugType::Unknown { name: symbol },
@@ -161,9 +173,14 @@ pub(super) fn size(program: &Program, ty: DebugTypeId) -> Option<u64> {
 pub(super) fn pointee(program: &Program, ty: DebugTypeId) -> Option<DebugTypeId> {
     match program.debug_types[program.strip(ty)] {
         DebugType::Pointer { to } => Some(to),
-        // A parameter declared as an array is a pointer to its element.
         _ => None,
     }
+}
+
+/// `struct.item` for `struct.item.3`, which the linker makes of a second type of that name.
+fn without_number(name: &str) -> Option<&str> {
+    let (stem, number) = name.rsplit_once('.')?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then_some(stem)
 }
 
 fn qualifier(tag: u16) -> Option<&'static str> {

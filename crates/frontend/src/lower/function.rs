@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use inkwell::llvm_sys::LLVMOpcode;
 use raddle_base::{Id, IdVec, Span, Symbol};
-use raddle_ir::{BlockId, FunctionId, Inst, Operand, Phi, Place, PlaceBase, Reg, RegInfo, Terminator, Ty};
+use raddle_ir::{
+    BlockId, DebugTypeId, FunctionId, Inst, Operand, Phi, Place, PlaceBase, Reg, RegInfo, Terminator, Ty,
+};
 
 use super::Lowered;
 use super::debug::{DebugCall, Variable};
@@ -382,12 +384,20 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
         self.slots.get(&value).filter(|slot| slot.count == 1).map(|slot| slot.first)
     }
 
-    pub(super) fn register_type(&self, reg: Reg) -> Option<raddle_ir::DebugTypeId> {
-        self.regs[reg].debug_type
-    }
-
     pub(super) fn register_name(&self, value: Value<'m>) -> Option<Symbol> {
         self.regs[self.register_of(value)?].name
+    }
+
+    pub(super) fn function_id(&self) -> FunctionId {
+        self.id
+    }
+
+    pub(super) fn register_type(&self, reg: Reg) -> Ty {
+        self.regs[reg].ty
+    }
+
+    pub(super) fn register_debug_type(&self, value: Value<'m>) -> Option<DebugTypeId> {
+        self.regs[self.register_of(value)?].debug_type
     }
 
     /// Operand of an instruction by position, as an LLVM value.

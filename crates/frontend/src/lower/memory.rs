@@ -1,91 +1,75 @@
 //! Locals in memory, loads, stores and address arithmetic.
 
-use raddle_base::{LoadOrder, StoreOrder};
-use raddle_ir::{BinOp, CastOp, Gep, Inst, Operand, PlaceId, Ty};
+use raddle_ir::{BinOp, CastOp, Gep, Inst, Operand, Ty};
 
 use super::Lowered;
+use super::atomics::{load_order, store_order};
 use super::function::FunctionLowerer;
 use super::places::Extent;
-use crate::llvm::{Layout, Ordering, Type, TypeKind, Value};
+use super::types::scalar_bits;
+use crate::llvm::{Layout, TypeKind, Value};
 
-/// One step of address arithmetic.
-#[derive(Clone, Copy)]
+/// One summand of an address computation.
 pub(super) enum GepStep<'m> {
-    /// Constant bytes.
     Bytes(i64),
-    /// An index times bytes.
+    /// A computed index and the bytes that one of it stands for.
     Index(Value<'m>, i64),
 }
 
-/// The steps of a `getelementptr`, as an instruction or a constant expression.
+/// The summands of a `getelementptr`, instruction or constant, in the order written.
 pub(super) fn gep_steps<'m>(layout: Layout<'m>, gep: Value<'m>) -> Lowered<Vec<GepStep<'m>>> {
+    let refusal = || "address computation of an unknown form".to_owned();
+    let source = gep.gep_source_type().ok_or_else(refusal)?;
     let mut steps = Vec::new();
-    walk_gep(layout, gep, |step, _| steps.push(step))?;
-    Ok(steps)
-}
-
-/// Calls `visit` for each index, with whether it picks a field of a struct.
-pub(super) fn walk_gep<'m>(
-    layout: Layout<'m>,
-    gep: Value<'m>,
-    mut visit: impl FnMut(GepStep<'m>, GepIndex),
-) -> Lowered<()> {
-    let mut ty = gep.gep_source_type().ok_or_else(|| "address arithmetic of an unknown form".to_owned())?;
+    let mut ty = source;
     for position in 1..gep.operand_count() {
-        let index = gep.operand(position).ok_or_else(|| "missing operand".to_owned())?;
-        if position > 1 && ty.kind() == TypeKind::Struct {
-            let field = index.int_bits().ok_or_else(|| "field that is not a constant".to_owned())? as u32;
-            let bytes = layout.field_offset(ty, field).ok_or_else(|| "field of nothing".to_owned())?;
-            visit(GepStep::Bytes(bytes as i64), GepIndex::Field);
-            ty = ty.field(field).ok_or_else(|| "field of nothing".to_owned())?;
+        let index = gep.operand(position).ok_or_else(refusal)?;
+        let scale = if position == 1 {
+            layout.size(source)
+        } else if ty.kind() == TypeKind::Struct {
+            let field = index.int_bits().ok_or_else(refusal)? as u32;
+            steps.push(GepStep::Bytes(layout.field_offset(ty, field).ok_or_else(refusal)? as i64));
+            ty = ty.field(field).ok_or_else(refusal)?;
             continue;
-        }
-        if position > 1 {
-            ty = element_of(ty)?;
-        }
-        let scale = layout.size(ty) as i64;
+        } else {
+            ty = ty.element().ok_or_else(refusal)?;
+            layout.size(ty)
+        };
         match index.int_signed() {
-            Some(number) => visit(GepStep::Bytes(number.wrapping_mul(scale)), GepIndex::Element),
-            None => visit(GepStep::Index(index, scale), GepIndex::Element),
+            Some(constant) => steps.push(GepStep::Bytes(constant.wrapping_mul(scale as i64))),
+            None => steps.push(GepStep::Index(index, scale as i64)),
         }
     }
-    Ok(())
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum GepIndex {
-    Field,
-    Element,
-}
-
-fn element_of(ty: Type<'_>) -> Lowered<Type<'_>> {
-    ty.element().ok_or_else(|| "index into what is no array".to_owned())
+    Ok(steps)
 }
 
 impl<'m> FunctionLowerer<'_, 'm> {
     pub(super) fn alloca(&mut self, inst: Value<'m>) -> Lowered<()> {
+        let slot = self.slot(inst)?;
         let ty = inst.allocated_type().ok_or_else(|| "local without a type".to_owned())?;
+        let layout = self.module.types.layout;
+        let size = layout.size(ty);
         let count = self.input(inst, 0)?;
-        let size = self.module.types.layout.size(ty);
         let bytes = match count.int_bits() {
-            Some(count) => Operand::Const(u128::from(size) * count),
+            Some(count) => Operand::Const(count.wrapping_mul(u128::from(size))),
             None => {
-                let from = self.module.types.scalar(count.ty())?;
-                let to = self.module.address_type();
+                let address = self.module.address_type();
+                let count_ty = self.module.types.scalar(count.ty())?;
                 let count = self.scalar(count)?;
-                let op = if from > to { CastOp::Trunc } else { CastOp::ZExt };
-                let count = self.convert(op, from, to, count);
-                self.compute(BinOp::Mul, to, count, Operand::Const(u128::from(size)))
+                let count = self.convert(count, count_ty, address);
+                self.binary_to(BinOp::Mul, address, count, Operand::Const(u128::from(size)))
             }
         };
-        let natural = self.module.types.layout.alignment(ty);
         let variable = self.homes.get(&inst).copied();
-        let dst = self.slot(inst)?.first;
+        let name = match variable {
+            Some(variable) => Some(variable.name),
+            None => self.name_without_debug(inst),
+        };
         self.emit(Inst::Alloca {
-            dst,
+            dst: slot.first,
             bytes,
-            align: inst.alloca_alignment().max(natural).max(1),
-            name: variable.map(|variable| variable.name),
+            align: inst.alloca_alignment().max(1),
+            name,
             debug_type: variable.and_then(|variable| variable.ty),
         });
         Ok(())
@@ -93,95 +77,134 @@ impl<'m> FunctionLowerer<'_, 'm> {
 
     pub(super) fn load(&mut self, inst: Value<'m>) -> Lowered<()> {
         let pointer = self.input(inst, 0)?;
-        let atomic = match inst.ordering() {
-            Ordering::NotAtomic => None,
-            // Atomic only against a signal handler of the same thread: plain to other threads, but still one access.
-            _ if inst.is_single_thread() => None,
-            Ordering::Relaxed | Ordering::Release => Some(LoadOrder::Relaxed),
-            Ordering::Acquire | Ordering::AcqRel => Some(LoadOrder::Acquire),
-            Ordering::SeqCst => Some(LoadOrder::SeqCst),
-        };
-        let pieces = self.module.types.pieces(inst.ty())?;
-        self.refuse_bit_packed(inst.ty())?;
         let slot = self.slot(inst)?;
-        if atomic.is_some() && pieces.len() != 1 {
-            return Err("atomic access to a vector or aggregate".to_owned());
-        }
-        let located = self.locate(pointer, Extent::of_load(self, inst));
-        let place = self.module.place(located.place.clone());
-        self.loaded.insert(inst, located.as_loaded());
+        let pieces = self.module.types.pieces(inst.ty())?;
+        let atomic = load_order(inst.ordering());
+        let volatile = inst.is_volatile();
         let base = self.scalar(pointer)?;
+        if self.module.types.is_bit_packed(inst.ty()) {
+            let total: u32 = pieces.iter().map(|piece| self.bits(piece.ty)).sum();
+            if total > 128 {
+                return Err("vector of single bits in memory".to_owned());
+            }
+            let ty = Ty::Int(total as u8);
+            let place = self.place(pointer, 0, Extent::Scalar(u64::from(total.div_ceil(8))));
+            let dst = self.temporary(ty);
+            self.emit(Inst::Load { dst, ty, ptr: base, atomic, volatile, place });
+            let lanes = self.unpack(Operand::Reg(dst), &pieces);
+            return self.copy_pieces(inst, &lanes);
+        }
+        if atomic.is_some() && pieces.len() != 1 {
+            return Err("atomic load of an aggregate".to_owned());
+        }
+        let single = pieces.len() == 1;
         for (index, piece) in pieces.iter().enumerate() {
+            let extent = self.scalar_extent(piece.ty);
+            let place = if single {
+                self.load_place(inst, pointer, extent)
+            } else {
+                self.place(pointer, piece.offset as i64, extent)
+            };
             let ptr = self.add_bytes(base, piece.offset as i64);
-            self.emit(Inst::Load {
-                dst: slot.reg(index),
-                ty: piece.ty,
-                ptr,
-                atomic,
-                volatile: inst.is_volatile(),
-                place,
-            });
+            self.emit(Inst::Load { dst: slot.reg(index), ty: piece.ty, ptr, atomic, volatile, place });
         }
         Ok(())
     }
 
     pub(super) fn store(&mut self, inst: Value<'m>) -> Lowered<()> {
         let (value, pointer) = (self.input(inst, 0)?, self.input(inst, 1)?);
-        let atomic = match inst.ordering() {
-            Ordering::NotAtomic => None,
-            _ if inst.is_single_thread() => None,
-            Ordering::Relaxed | Ordering::Acquire => Some(StoreOrder::Relaxed),
-            Ordering::Release | Ordering::AcqRel => Some(StoreOrder::Release),
-            Ordering::SeqCst => Some(StoreOrder::SeqCst),
-        };
         let pieces = self.module.types.pieces(value.ty())?;
-        self.refuse_bit_packed(value.ty())?;
-        if atomic.is_some() && pieces.len() != 1 {
-            return Err("atomic access to a vector or aggregate".to_owned());
-        }
-        let extent = Extent::of_store(self, inst, value);
-        let place = self.place_of(pointer, extent);
+        let atomic = store_order(inst.ordering());
+        let volatile = inst.is_volatile();
         let operands = self.pieces(value)?;
         let base = self.scalar(pointer)?;
-        for (piece, value) in pieces.iter().zip(operands) {
+        if self.module.types.is_bit_packed(value.ty()) {
+            let packed = self.pack(&operands, &pieces)?;
+            let total: u32 = pieces.iter().map(|piece| self.bits(piece.ty)).sum();
+            let ty = Ty::Int(total as u8);
+            let place = self.place(pointer, 0, Extent::Scalar(u64::from(total.div_ceil(8))));
+            self.emit(Inst::Store { ty, value: packed, ptr: base, atomic, volatile, place });
+            return Ok(());
+        }
+        if atomic.is_some() && pieces.len() != 1 {
+            return Err("atomic store of an aggregate".to_owned());
+        }
+        for (piece, operand) in pieces.iter().zip(operands) {
+            let extent = self.scalar_extent(piece.ty);
+            let place = if pieces.len() == 1 {
+                self.store_place(value, pointer, extent)
+            } else {
+                self.place(pointer, piece.offset as i64, extent)
+            };
             let ptr = self.add_bytes(base, piece.offset as i64);
-            self.emit(Inst::Store { ty: piece.ty, value, ptr, atomic, volatile: inst.is_volatile(), place });
+            self.emit(Inst::Store { ty: piece.ty, value: operand, ptr, atomic, volatile, place });
         }
         Ok(())
     }
 
-    fn refuse_bit_packed(&self, ty: Type<'m>) -> Lowered<()> {
-        if self.module.types.is_bit_packed(ty) {
-            return Err("vector of single bits in memory".to_owned());
-        }
-        Ok(())
-    }
-
+    /// `getelementptr`, lane by lane where a base or index is a vector.
     pub(super) fn address_arithmetic(&mut self, inst: Value<'m>) -> Lowered<()> {
-        if !matches!(inst.ty().kind(), TypeKind::Pointer(_)) {
-            return Err("vector of addresses".to_owned());
-        }
-        let steps = gep_steps(self.module.types.layout, inst)?;
+        let slot = self.slot(inst)?;
         let base = self.input(inst, 0)?;
-        let base = self.scalar(base)?;
+        let bases = self.pieces(base)?;
         let mut offset = 0i64;
-        let mut indices: Vec<(Operand, Ty, i64)> = Vec::new();
-        for step in steps {
+        let mut terms = Vec::new();
+        for step in gep_steps(self.module.types.layout, inst)? {
             match step {
                 GepStep::Bytes(bytes) => offset = offset.wrapping_add(bytes),
-                GepStep::Index(value, scale) => {
-                    let ty = self.module.types.scalar(value.ty())?;
-                    indices.push((self.scalar(value)?, ty, scale));
+                GepStep::Index(index, scale) => {
+                    let ty = self.module.types.pieces(index.ty())?;
+                    let ty = ty.first().map(|piece| piece.ty).ok_or_else(|| "empty index".to_owned())?;
+                    terms.push((self.pieces(index)?, ty, scale));
                 }
             }
         }
-        let dst = self.slot(inst)?.first;
-        self.emit(Inst::Gep(Box::new(Gep { dst, base, offset, indices })));
+        for lane in 0..slot.count as usize {
+            let pick = |list: &[Operand]| list.get(lane).or(list.first()).copied();
+            let refusal = || "address computation of an unknown form".to_owned();
+            let base = pick(&bases).ok_or_else(refusal)?;
+            let mut indices = Vec::with_capacity(terms.len());
+            for (operands, ty, scale) in &terms {
+                indices.push((pick(operands).ok_or_else(refusal)?, *ty, *scale));
+            }
+            let dst = slot.reg(lane);
+            self.emit(match base {
+                _ if indices.is_empty() && offset == 0 => Inst::Copy { dst, ty: Ty::Ptr, a: base },
+                Operand::Global(id, bytes) if indices.is_empty() => {
+                    Inst::Copy { dst, ty: Ty::Ptr, a: Operand::Global(id, bytes.wrapping_add(offset)) }
+                }
+                _ => Inst::Gep(Box::new(Gep { dst, base, offset, indices })),
+            });
+        }
         Ok(())
     }
 
-    pub(super) fn place_of(&mut self, pointer: Value<'m>, extent: Extent) -> PlaceId {
-        let located = self.locate(pointer, extent);
-        self.module.place(located.place)
+    pub(super) fn va_arg(&mut self, inst: Value<'m>) -> Lowered<()> {
+        let slot = self.slot(inst)?;
+        let ty = self.module.types.scalar(inst.ty())?;
+        let list = self.input(inst, 0)?;
+        let list = self.scalar(list)?;
+        self.emit(Inst::VaArg { dst: slot.first, ty, list });
+        Ok(())
+    }
+
+    /// A byte count or similar as an integer of the pointer's width.
+    pub(super) fn length(&mut self, value: Value<'m>) -> Lowered<Operand> {
+        let ty = self.module.types.scalar(value.ty())?;
+        let address = self.module.address_type();
+        let operand = self.scalar(value)?;
+        let (from, to) = (self.bits(ty), self.bits(address));
+        Ok(match operand {
+            Operand::Const(bits) => Operand::Const(bits),
+            _ if from == to => operand,
+            _ => {
+                let op = if from > to { CastOp::Trunc } else { CastOp::ZExt };
+                self.cast_to(operand, op, ty, address)
+            }
+        })
+    }
+
+    pub(super) fn scalar_extent(&self, ty: Ty) -> Extent {
+        Extent::Scalar(u64::from(scalar_bits(ty, self.module.pointer_bytes()).div_ceil(8)))
     }
 }

@@ -1,6 +1,6 @@
 //! The whole module: declares every function and global, then fills in initialisers and bodies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use raddle_base::{IdVec, Symbol};
@@ -35,6 +35,7 @@ pub(crate) fn lower(
         debug: Debug::new(module.context(), names),
         functions: HashMap::new(),
         globals: HashMap::new(),
+        defined: HashSet::new(),
         blocks: HashMap::new(),
         places: HashMap::new(),
         refused: HashMap::new(),
@@ -66,6 +67,8 @@ pub(super) struct ModuleLowerer<'m> {
     pub(super) debug: Debug<'m>,
     pub(super) functions: HashMap<Value<'m>, FunctionId>,
     pub(super) globals: HashMap<Value<'m>, GlobalId>,
+    /// Functions with a body.
+    pub(super) defined: HashSet<Symbol>,
     /// Blocks whose address is taken in data.
     blocks: HashMap<Block<'m>, BlockId>,
     places: HashMap<Place, PlaceId>,
@@ -240,6 +243,9 @@ impl<'m> ModuleLowerer<'m> {
                 self.program.functions[id].regs = IdVec::new();
                 self.refused.insert(id, reason);
             }
+        }
+        if !value.is_declaration() {
+            self.defined.insert(symbol);
         }
         self.functions.insert(value, id);
     }

@@ -1,379 +1,262 @@
-//! Access paths: from the way an address is computed and the declared types to the expression that the programmer wrote.
+//! The expression behind an address: `counter`, `q->items[i].count`, `*p`.
+//!
+//! Best effort and for names only: an address is followed back through its arithmetic to a variable, to a register that a variable
+//! names, or to a load, whose own place is continued by a dereference.
 
 use inkwell::llvm_sys::LLVMOpcode;
-use raddle_ir::{DebugType, DebugTypeId, Field, Place, PlaceBase, PlaceStep};
+use raddle_base::Symbol;
+use raddle_ir::{DebugTypeId, Inst, Operand, Place, PlaceBase, PlaceId, PlaceStep, Ty};
 
-use super::bit_fields::{self, Bits};
-use super::debug_types::{pointee, size};
+use super::debug_types::pointee;
 use super::function::FunctionLowerer;
-use super::memory::{GepIndex, GepStep, walk_gep};
+use super::memory::{GepStep, gep_steps};
 use super::module::GlobalRef;
 use super::names::LoadedFrom;
-use crate::llvm::{ConstKind, Type, TypeKind, Value, ValueKind};
+use super::path::{Path, first_member_named};
+use crate::llvm::{ConstKind, TypeKind, Value, ValueKind};
 
-/// How much an access touches, to know how deep its name goes.
-#[derive(Clone, Copy)]
-pub(super) struct Extent {
-    /// `None`: an object as a whole, whatever its size.
-    bytes: Option<u64>,
-    class: Class,
-    /// The bits of a bit-field inside the bytes.
-    bits: Option<Bits>,
+/// How much of memory an access means, which tells `s` from `s.first`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// One scalar of so many bytes.
+    Scalar(u64),
+    /// A block of bytes, of known length or not.
+    Range(Option<u64>),
+    /// The object that a call is given the address of, and the name of its type where the callee tells it.
+    Object(Option<&'static str>),
 }
 
-/// What kind of scalar an access is of, to choose among members of a union.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Integer,
-    Float,
-    Pointer,
-    Bytes,
+/// A path longer than this is cut off: it is no name any more.
+const LONGEST_PATH: usize = 24;
+
+/// The type of the object that a synchronisation function is given, by the function's name.
+pub(super) fn object_type(callee: &str) -> Option<&'static str> {
+    const TYPES: [(&str, &str); 10] = [
+        ("pthread_mutex_", "pthread_mutex_t"),
+        ("pthread_rwlock_", "pthread_rwlock_t"),
+        ("pthread_spin_", "pthread_spinlock_t"),
+        ("pthread_cond_", "pthread_cond_t"),
+        ("pthread_barrier_", "pthread_barrier_t"),
+        ("pthread_once", "pthread_once_t"),
+        ("sem_", "sem_t"),
+        ("mtx_", "mtx_t"),
+        ("cnd_", "cnd_t"),
+        ("call_once", "once_flag"),
+    ];
+    TYPES.iter().find(|(prefix, _)| callee.starts_with(prefix)).map(|(_, name)| *name)
 }
 
-impl Extent {
-    pub(super) fn object() -> Self {
-        Self { bytes: None, class: Class::Bytes, bits: None }
-    }
-
-    pub(super) fn bytes(count: Option<u128>) -> Self {
-        Self { bytes: count.map(|count| count as u64), class: Class::Bytes, bits: None }
-    }
-
-    pub(super) fn scalar<'m>(lowerer: &FunctionLowerer<'_, 'm>, ty: Type<'m>) -> Self {
-        let class = match ty.kind() {
-            TypeKind::Integer(_) => Class::Integer,
-            TypeKind::Pointer(_) => Class::Pointer,
-            TypeKind::Struct | TypeKind::Array(_) | TypeKind::Vector(_) => Class::Bytes,
-            _ => Class::Float,
-        };
-        let bytes = lowerer.module.types.layout.bits(ty).div_ceil(8);
-        Self { bytes: Some(bytes), class, bits: None }
-    }
-
-    pub(super) fn of_load<'m>(lowerer: &FunctionLowerer<'_, 'm>, load: Value<'m>) -> Self {
-        Self { bits: bit_fields::of_load(load), ..Self::scalar(lowerer, load.ty()) }
-    }
-
-    pub(super) fn of_store<'m>(lowerer: &FunctionLowerer<'_, 'm>, _: Value<'m>, value: Value<'m>) -> Self {
-        Self { bits: bit_fields::of_store(value), ..Self::scalar(lowerer, value.ty()) }
-    }
-}
-
-/// A place with the declared type of what lies there.
-pub(super) struct Located {
-    pub(super) place: Place,
-    ty: Option<DebugTypeId>,
-}
-
-impl Located {
-    pub(super) fn as_loaded(&self) -> LoadedFrom {
-        LoadedFrom { place: self.place.clone(), ty: self.ty }
-    }
-
-    pub(super) fn is_named(&self) -> bool {
-        !matches!(self.place.base, PlaceBase::Unnamed(_))
-    }
-}
-
-/// A step from the base to the address.
-enum Step<'m> {
-    Bytes(i64),
-    Field(i64),
-    Index(Value<'m>, i64),
-}
-
-/// A path while it is being walked: what lies at the present point, and bytes not yet explained.
-struct Walk {
-    place: Place,
-    ty: Option<DebugTypeId>,
+/// The end of an address computation, walked from the access back to where it starts.
+struct Trace<'m> {
+    root: Value<'m>,
     offset: i64,
-    /// The point is what a pointer points to: it may be an element of an array that no type tells of.
-    pointed_to: bool,
+    indices: Vec<(Value<'m>, i64)>,
+    members: usize,
+    /// The struct that the outermost computation goes into, by LLVM's name: for roots without a declared type.
+    record: Option<String>,
 }
-
-/// Longer chains say nothing to a reader.
-const LONGEST_PATH: usize = 12;
 
 impl<'m> FunctionLowerer<'_, 'm> {
-    pub(super) fn locate(&mut self, pointer: Value<'m>, extent: Extent) -> Located {
-        let mut steps = Vec::new();
-        let mut base = pointer;
-        loop {
-            let is_gep =
-                base.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) || base.const_kind_of_gep() == Some(());
-            let mut own = Vec::new();
-            if is_gep
-                && walk_gep(self.module.types.layout, base, |step, index| own.push(explain(step, index)))
-                    .is_ok()
-            {
-                own.reverse();
-                steps.extend(own);
-            } else if base.opcode() != Some(LLVMOpcode::LLVMBitCast) {
-                break;
-            }
-            let Some(next) = base.operand(0) else { break };
-            base = next;
-        }
-        steps.reverse();
-        let mut walk = self.start(base);
-        for step in steps {
-            self.take(&mut walk, step);
-        }
-        self.settle(&mut walk, extent);
-        if walk.place.steps.len() > LONGEST_PATH {
-            let reg = self.register_of(pointer).unwrap_or(raddle_ir::Reg(0));
-            return Located {
-                place: Place { base: PlaceBase::Unnamed(reg), steps: vec![PlaceStep::Deref] },
-                ty: walk.ty,
-            };
-        }
-        Located { place: walk.place, ty: walk.ty }
+    /// The place of an access at `pointer` plus `extra` bytes.
+    pub(super) fn place(&mut self, pointer: Value<'m>, extra: i64, extent: Extent) -> PlaceId {
+        let (place, _) = self.find_place(pointer, extra, extent, None);
+        self.module.place(place)
     }
 
-    pub(super) fn register_debug_type(&self, value: Value<'m>) -> Option<DebugTypeId> {
-        self.register_of(value).and_then(|reg| self.register_type(reg))
-    }
-
-    /// Where a path begins.
-    fn start(&mut self, base: Value<'m>) -> Walk {
-        let object =
-            |base, ty| Walk { place: Place { base, steps: Vec::new() }, ty, offset: 0, pointed_to: false };
-        if let Ok((GlobalRef::Variable(id) | GlobalRef::ThreadLocal(id), bytes)) =
-            self.module.global_ref(base)
-        {
-            let ty = self.module.program.globals[id].debug_type;
-            return Walk { offset: bytes, ..object(PlaceBase::Global(id), ty) };
-        }
-        if base.opcode() == Some(LLVMOpcode::LLVMAlloca) {
-            let reg = self.register_of(base).unwrap_or(raddle_ir::Reg(0));
-            return match self.homes.get(&base) {
-                Some(variable) => object(PlaceBase::Local(variable.name), variable.ty),
-                None => object(PlaceBase::Unnamed(reg), None),
-            };
-        }
-        if let Some(called) = base.called_value()
-            && called.name().starts_with("llvm.threadlocal.address")
-            && let Some(&variable) = base.args().first()
-            && variable.kind() == ValueKind::GlobalVariable
-        {
-            return self.start(variable);
-        }
-        // A by-value parameter is an object of the callee, declared at its address.
-        if base.kind() == ValueKind::Argument
-            && let Some(variable) = self.homes.get(&base)
-        {
-            return object(PlaceBase::Local(variable.name), variable.ty);
-        }
-        let reg = self.register_of(base).unwrap_or(raddle_ir::Reg(0));
-        if let Some(variable) = self.variable_of(base) {
-            let ty = variable.ty.and_then(|ty| pointee(&self.module.program, ty));
-            return follow(
-                Place { base: PlaceBase::Value { name: variable.name, reg }, steps: Vec::new() },
-                ty,
-            );
-        }
-        if let Some(from) = self.loaded.get(&base).cloned() {
-            let ty = from.ty.and_then(|ty| pointee(&self.module.program, ty));
-            return follow(from.place, ty);
-        }
-        follow(Place { base: PlaceBase::Unnamed(reg), steps: Vec::new() }, None)
-    }
-
-    fn take(&mut self, walk: &mut Walk, step: Step<'m>) {
-        match step {
-            Step::Bytes(bytes) => walk.offset += bytes,
-            Step::Field(bytes) => {
-                self.enter_elements(walk);
-                let field = (walk.offset == 0).then(|| self.exact_field(walk.ty, bytes)).flatten();
-                walk.offset += bytes;
-                if let Some(field) = field {
-                    enter_field(walk, &field);
-                }
-            }
-            Step::Index(index, scale) => self.index(walk, index, scale),
-        }
-    }
-
-    /// The ordinary member that begins at this byte of a struct.
-    fn exact_field(&self, ty: Option<DebugTypeId>, bytes: i64) -> Option<Field> {
-        let program = &self.module.program;
-        let DebugType::Record { fields, kind, .. } = &program.debug_types[program.strip(ty?)] else {
-            return None;
-        };
-        if *kind == raddle_ir::RecordKind::Union {
-            return None;
-        }
-        let found = fields.iter().find(|f| f.bit_width.is_none() && f.bit_offset as i64 == bytes * 8);
-        found.cloned()
-    }
-
-    fn index(&mut self, walk: &mut Walk, index: Value<'m>, scale: i64) {
-        // Down to the array whose elements are this large.
-        for _ in 0..LONGEST_PATH {
-            let Some(ty) = walk.ty else { break };
-            let program = &self.module.program;
-            if walk.pointed_to && size(program, ty) == Some(scale as u64) {
-                break;
-            }
-            let element = match program.debug_types[program.strip(ty)] {
-                DebugType::Array { element, .. } if size(program, element) == Some(scale as u64) => {
-                    Some(element)
-                }
-                _ => None,
-            };
-            if element.is_some() {
-                walk.ty = element;
-                break;
-            }
-            if !self.descend(walk, Extent::object()) {
-                walk.ty = None;
-            }
-        }
-        let mut step = self.index_step(index);
-        if scale != 0 && walk.offset % scale == 0 {
-            let constant = walk.offset / scale;
-            walk.offset = 0;
-            if constant != 0 {
-                step = PlaceStep::IndexAny;
-            }
-        }
-        walk.place.steps.push(step);
-        walk.pointed_to = false;
-    }
-
-    /// Constant offsets beyond a pointed-to element are indices: `p[2]`.
-    fn enter_elements(&mut self, walk: &mut Walk) {
-        let Some(ty) = walk.ty else { return };
-        let Some(bytes) = size(&self.module.program, ty).filter(|bytes| *bytes > 0) else { return };
-        if walk.pointed_to && walk.offset >= bytes as i64 {
-            walk.place.steps.push(PlaceStep::Index(walk.offset as u64 / bytes));
-            walk.offset %= bytes as i64;
-            walk.pointed_to = false;
-        }
-    }
-
-    /// Explains the remaining bytes and goes down to what the access is about.
-    fn settle(&mut self, walk: &mut Walk, extent: Extent) {
-        self.enter_elements(walk);
-        for _ in 0..LONGEST_PATH {
-            let Some(ty) = walk.ty else { break };
-            let whole = size(&self.module.program, ty);
-            let deep_enough = match extent.bytes {
-                None => walk.offset == 0,
-                Some(bytes) if extent.class == Class::Bytes => {
-                    walk.offset == 0 && whole.is_some_and(|whole| whole <= bytes)
-                }
-                Some(_) => false,
-            };
-            if deep_enough || !self.descend(walk, extent) {
-                break;
-            }
-        }
-        if walk.offset != 0 {
-            walk.place.steps.push(PlaceStep::Offset(walk.offset));
-            walk.ty = None;
-        }
-    }
-
-    /// One level down, to the member or element that holds the present offset.
-    fn descend(&mut self, walk: &mut Walk, extent: Extent) -> bool {
-        let program = &self.module.program;
-        let Some(ty) = walk.ty else { return false };
-        if walk.offset < 0 {
-            return false;
-        }
-        match &program.debug_types[program.strip(ty)] {
-            DebugType::Array { element, .. } => {
-                let element = *element;
-                let Some(bytes) = size(program, element).filter(|bytes| *bytes > 0) else { return false };
-                walk.place.steps.push(PlaceStep::Index(walk.offset as u64 / bytes));
-                walk.offset %= bytes as i64;
-                walk.ty = Some(element);
+    /// The place that a call argument points to, if it has a name.
+    pub(super) fn named_place(&mut self, pointer: Value<'m>, extent: Extent) -> Option<PlaceId> {
+        let data = match pointer.kind() {
+            ValueKind::Instruction | ValueKind::Argument | ValueKind::GlobalVariable | ValueKind::Alias => {
                 true
             }
-            DebugType::Record { fields, .. } => {
-                let fields = fields.clone();
-                match self.member(&fields, walk.offset as u64, extent) {
-                    Some(field) => {
-                        enter_field(walk, &field);
-                        true
-                    }
-                    None => false,
-                }
+            ValueKind::Constant => matches!(pointer.const_kind(), ConstKind::Expression(_)),
+            _ => false,
+        };
+        if !data || self.is_nameless(pointer) {
+            return None;
+        }
+        let (place, _) = self.find_place(pointer, 0, extent, None);
+        Some(self.module.place(place))
+    }
+
+    /// The place of a load; remembered, because what is loaded may be a pointer or an index.
+    pub(super) fn load_place(&mut self, inst: Value<'m>, pointer: Value<'m>, extent: Extent) -> PlaceId {
+        let bits = super::bit_fields::bits_read(inst);
+        let (place, ty) = self.find_place(pointer, 0, extent, bits);
+        let id = self.module.place(place.clone());
+        self.loaded.insert(inst, LoadedFrom { place, ty });
+        id
+    }
+
+    pub(super) fn store_place(&mut self, value: Value<'m>, pointer: Value<'m>, extent: Extent) -> PlaceId {
+        let bits = super::bit_fields::bits_written(value);
+        let (place, _) = self.find_place(pointer, 0, extent, bits);
+        self.module.place(place)
+    }
+
+    /// A local's name from LLVM, for modules without debug information.
+    pub(super) fn name_without_debug(&mut self, value: Value<'m>) -> Option<Symbol> {
+        if self.value.subprogram(self.module.debug.context).is_some() {
+            return None;
+        }
+        let name = value.name();
+        let name = name.strip_suffix(".addr").unwrap_or(&name);
+        (!name.is_empty()).then(|| self.module.symbol(name))
+    }
+
+    fn find_place(
+        &mut self,
+        pointer: Value<'m>,
+        extra: i64,
+        extent: Extent,
+        bits: Option<(u32, u32)>,
+    ) -> (Place, Option<DebugTypeId>) {
+        let trace = self.trace(pointer);
+        let (mut place, mut ty) = self.root_place(trace.root);
+        if ty.is_none() {
+            ty = trace.record.as_deref().and_then(|name| self.module.debug.types.record(name));
+        }
+        let mut terms = Vec::with_capacity(trace.indices.len());
+        for (index, scale) in trace.indices {
+            terms.push((self.index_step(index), scale));
+        }
+        let path =
+            Path { offset: trace.offset.wrapping_add(extra), terms, members: trace.members, extent, bits };
+        let through_pointer = place.steps.last() == Some(&PlaceStep::Deref);
+        let reached = path.explain(&self.module.program, ty, through_pointer, &mut place.steps);
+        if let (Extent::Object(Some(wanted)), Some(reached)) = (extent, reached)
+            && let Some(steps) = first_member_named(&self.module.program, reached, wanted)
+        {
+            place.steps.extend(steps);
+        }
+        (place, reached)
+    }
+
+    fn trace(&self, pointer: Value<'m>) -> Trace<'m> {
+        let whole = self.trace_from(pointer, false);
+        let in_variable = self.is_variable(whole.root);
+        if in_variable { whole } else { self.trace_from(pointer, true) }
+    }
+
+    /// Back through address arithmetic; with `stop_at_names`, only to the first register that a variable names.
+    fn trace_from(&self, pointer: Value<'m>, stop_at_names: bool) -> Trace<'m> {
+        let mut trace = Trace { root: pointer, offset: 0, indices: Vec::new(), members: 0, record: None };
+        loop {
+            let value = trace.root;
+            if stop_at_names && self.named.contains_key(&value) {
+                return trace;
             }
+            let next = match (value.opcode(), value.const_kind()) {
+                (Some(LLVMOpcode::LLVMGetElementPtr), _)
+                | (_, ConstKind::Expression(LLVMOpcode::LLVMGetElementPtr)) => {
+                    let Ok(steps) = gep_steps(self.module.types.layout, value) else { return trace };
+                    if matches!(value.ty().kind(), TypeKind::Vector(_)) {
+                        return trace;
+                    }
+                    for step in steps {
+                        match step {
+                            GepStep::Bytes(bytes) => trace.offset = trace.offset.wrapping_add(bytes),
+                            GepStep::Index(index, scale) => trace.indices.push((index, scale)),
+                        }
+                    }
+                    let source = value.gep_source_type();
+                    if source.is_some_and(|ty| ty.kind() == TypeKind::Struct) && value.operand_count() > 2 {
+                        trace.members += 1;
+                    }
+                    trace.record = source.and_then(|ty| ty.struct_name());
+                    value.operand(0)
+                }
+                (Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMFreeze), _)
+                | (_, ConstKind::Expression(LLVMOpcode::LLVMBitCast)) => value.operand(0),
+                (Some(LLVMOpcode::LLVMCall), _) => self.passed_through(value),
+                _ => None,
+            };
+            match next {
+                Some(next) if matches!(next.ty().kind(), TypeKind::Pointer(0)) => trace.root = next,
+                _ => return trace,
+            }
+        }
+    }
+
+    /// The argument that an intrinsic returns as it is.
+    fn passed_through(&self, call: Value<'m>) -> Option<Value<'m>> {
+        let callee = call.called_value().filter(|callee| callee.kind() == ValueKind::Function)?;
+        let name = callee.name();
+        let passes = ["llvm.threadlocal.address", "llvm.ptr.annotation", "llvm.launder", "llvm.strip"];
+        passes.iter().any(|prefix| name.starts_with(prefix)).then(|| call.operand(0)).flatten()
+    }
+
+    /// A global or a local in memory.
+    fn is_variable(&self, value: Value<'m>) -> bool {
+        self.homes.contains_key(&value)
+            || value.opcode() == Some(LLVMOpcode::LLVMAlloca)
+            || matches!(value.kind(), ValueKind::GlobalVariable | ValueKind::Alias)
+    }
+
+    /// Whether following this address back ends at something without a name: a string literal, an unnamed temporary.
+    fn is_nameless(&mut self, pointer: Value<'m>) -> bool {
+        let root = self.trace(pointer).root;
+        if let Ok((GlobalRef::Variable(id) | GlobalRef::ThreadLocal(id), _)) = self.module.global_ref(root) {
+            return self.module.program.globals[id].name.is_none();
+        }
+        match self.root_place(root).0.base {
+            PlaceBase::Unnamed(_) => true,
+            PlaceBase::Global(id) => self.module.program.globals[id].name.is_none(),
             _ => false,
         }
     }
 
-    fn member(&self, fields: &[Field], offset: u64, extent: Extent) -> Option<Field> {
-        let at = offset * 8;
-        if let Some((first, _)) = extent.bits {
-            let exact = |f: &&Field| f.bit_width.is_some() && f.bit_offset == at + u64::from(first);
-            if let Some(field) = fields.iter().find(exact) {
-                return Some(field.clone());
+    /// The object that a pointer points to, and its declared type.
+    fn root_place(&mut self, root: Value<'m>) -> (Place, Option<DebugTypeId>) {
+        if matches!(root.kind(), ValueKind::GlobalVariable | ValueKind::Alias)
+            && let Ok((GlobalRef::Variable(id) | GlobalRef::ThreadLocal(id), _)) =
+                self.module.global_ref(root)
+        {
+            let ty = self.module.program.globals[id].debug_type;
+            return (Place { base: PlaceBase::Global(id), steps: Vec::new() }, ty);
+        }
+        if let Some(variable) = self.homes.get(&root) {
+            return (Place { base: PlaceBase::Local(variable.name), steps: Vec::new() }, variable.ty);
+        }
+        if root.opcode() == Some(LLVMOpcode::LLVMAlloca)
+            && let Some(name) = self.name_without_debug(root)
+        {
+            return (Place { base: PlaceBase::Local(name), steps: Vec::new() }, None);
+        }
+        let pointee_of =
+            |this: &Self, ty: Option<DebugTypeId>| ty.and_then(|ty| pointee(&this.module.program, ty));
+        if let (Some(variable), Some(reg)) = (self.named.get(&root).copied(), self.register_of(root)) {
+            let base = PlaceBase::Value { name: variable.name, reg };
+            return (Place { base, steps: vec![PlaceStep::Deref] }, pointee_of(self, variable.ty));
+        }
+        if let Some(from) = self.loaded.get(&root)
+            && from.place.steps.len() < LONGEST_PATH
+        {
+            let (mut place, ty) = (from.place.clone(), from.ty);
+            place.steps.push(PlaceStep::Deref);
+            return (place, pointee_of(self, ty));
+        }
+        if let (Some(variable), Some(reg)) = (self.variable_of(root), self.register_of(root)) {
+            let base = PlaceBase::Value { name: variable.name, reg };
+            return (Place { base, steps: vec![PlaceStep::Deref] }, pointee_of(self, variable.ty));
+        }
+        let reg = match self.register_of(root) {
+            Some(reg) => reg,
+            None => self.register_for(root),
+        };
+        (Place { base: PlaceBase::Unnamed(reg), steps: vec![PlaceStep::Deref] }, None)
+    }
+
+    /// A register for a constant address (`*(int *)0x1000`), which a place without a name needs.
+    fn register_for(&mut self, value: Value<'m>) -> raddle_ir::Reg {
+        let a = self.scalar(value).unwrap_or(Operand::Undef);
+        match a {
+            Operand::Reg(reg) => reg,
+            _ => {
+                let dst = self.temporary(Ty::Ptr);
+                self.emit(Inst::Copy { dst, ty: Ty::Ptr, a });
+                dst
             }
         }
-        let bits = |field: &Field| match field.bit_width {
-            Some(width) => Some(u64::from(width)),
-            None => size(&self.module.program, field.ty).map(|bytes| bytes * 8),
-        };
-        let holds = |field: &&Field| {
-            let end = bits(field).map(|bits| field.bit_offset + bits.max(1));
-            let width = extent.bytes.unwrap_or(1) * 8;
-            match field.bit_width {
-                Some(_) => field.bit_offset < at + width && end.is_some_and(|end| end > at),
-                None => field.bit_offset <= at && end.is_none_or(|end| at < end),
-            }
-        };
-        let candidates: Vec<&Field> = fields.iter().filter(holds).collect();
-        let fits = |field: &&&Field| self.fits(field.ty, extent);
-        candidates.iter().find(fits).or_else(|| candidates.first()).map(|field| (**field).clone())
-    }
-
-    /// Whether a member is of the size and kind of the access.
-    fn fits(&self, ty: DebugTypeId, extent: Extent) -> bool {
-        let program = &self.module.program;
-        let same_size = extent.bytes.is_none() || size(program, ty) == extent.bytes;
-        let class = match &program.debug_types[program.strip(ty)] {
-            DebugType::Scalar { name, .. } => {
-                let name = program.text(*name);
-                if name.contains("float") || name.contains("double") { Class::Float } else { Class::Integer }
-            }
-            DebugType::Pointer { .. } => Class::Pointer,
-            _ => Class::Bytes,
-        };
-        same_size && (class == extent.class || extent.class == Class::Bytes)
-    }
-}
-
-fn explain<'m>(step: GepStep<'m>, index: GepIndex) -> Step<'m> {
-    match step {
-        GepStep::Bytes(bytes) if index == GepIndex::Field => Step::Field(bytes),
-        GepStep::Bytes(bytes) => Step::Bytes(bytes),
-        GepStep::Index(value, scale) => Step::Index(value, scale),
-    }
-}
-
-fn follow(mut place: Place, ty: Option<DebugTypeId>) -> Walk {
-    place.steps.push(PlaceStep::Deref);
-    Walk { place, ty, offset: 0, pointed_to: true }
-}
-
-fn enter_field(walk: &mut Walk, field: &Field) {
-    if let Some(name) = field.name {
-        walk.place.steps.push(PlaceStep::Field(name));
-    }
-    walk.offset -= (field.bit_offset / 8) as i64;
-    // A bit-field may begin behind the first byte of its unit.
-    if field.bit_width.is_some() {
-        walk.offset = 0;
-    }
-    walk.ty = Some(field.ty);
-    walk.pointed_to = false;
-}
-
-impl<'m> Value<'m> {
-    fn const_kind_of_gep(self) -> Option<()> {
-        (self.const_kind() == ConstKind::Expression(LLVMOpcode::LLVMGetElementPtr)).then_some(())
     }
 }

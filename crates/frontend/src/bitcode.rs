@@ -1,0 +1,208 @@
+//! Reads and checks bitcode, links it to one module, and promotes locals to registers.
+//!
+//! Bitcode from outside may be damaged, and LLVM's reader is not proof against that: it can abort or crash the process. So a given
+//! file is first read, verified and written anew by LLVM's own `opt` in a child process; only its output is read here. Without
+//! `opt` the file is read directly, which is safe for any file that a compiler wrote.
+//!
+//! A compilation database does not say what is linked with what. A program is the source with its `main`, and from the other sources
+//! without `main` those that define what is still missing, like members of an archive: first come, first taken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::Path;
+
+use inkwell::context::Context;
+use raddle_ir::DataModel;
+
+use crate::compile::{Compiled, Origin, Unit};
+use crate::llvm::{Module, new_context};
+use crate::toolchain;
+use crate::{FrontendError, Request};
+
+pub(crate) struct Linked<'c> {
+    pub(crate) module: Module<'c>,
+    pub(crate) data_model: DataModel,
+    pub(crate) warnings: Vec<String>,
+}
+
+const TRIPLE_64: &str = "x86_64-pc-linux-gnu";
+const LAYOUT_64: &str = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
+const TRIPLE_32: &str = "i386-pc-linux-gnu";
+const LAYOUT_32: &str =
+    "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128";
+
+pub(crate) fn link<'c>(
+    context: &'c Context,
+    compiled: &Compiled,
+    request: &Request,
+) -> Result<Linked<'c>, FrontendError> {
+    let mut modules = Vec::new();
+    let mut warnings = Vec::new();
+    for (index, unit) in compiled.units.iter().enumerate() {
+        let module =
+            read(context, unit, &compiled.folder().join(format!("checked-{index}.bc")), compiled.data_model)?;
+        let found = data_model(&module).ok_or_else(|| FrontendError::ForeignTarget {
+            path: unit.source.clone(),
+            triple: module.triple(),
+        })?;
+        let wanted = request.data_model.unwrap_or(compiled.data_model);
+        if found != wanted && (request.data_model.is_some() || unit.origin == Origin::Compiled) {
+            return Err(FrontendError::DataModel { path: unit.source.clone(), found, wanted });
+        }
+        modules.push((unit, module, found));
+    }
+    if let Some(path) = &compiled.database {
+        modules = choose(path, modules, request.target.as_deref(), &mut warnings)?;
+    }
+    let mut modules = modules.into_iter();
+    let Some((first, mut module, data_model)) = modules.next() else {
+        return Err(FrontendError::NoInputs);
+    };
+    for (unit, other, _) in modules {
+        if other.layout_text() != module.layout_text() {
+            return Err(FrontendError::MixedTargets {
+                first: first.source.clone(),
+                second: unit.source.clone(),
+            });
+        }
+        module.link(other).map_err(|message| FrontendError::Link { path: unit.source.clone(), message })?;
+    }
+    module.promote_locals().map_err(|reason| FrontendError::Tool { what: "mem2reg".to_owned(), reason })?;
+    Ok(Linked { module, data_model, warnings })
+}
+
+/// The data model of a bitcode file, if it can be read and says one.
+pub(crate) fn data_model_of(path: &Path) -> Option<DataModel> {
+    let folder = tempfile::tempdir().ok()?;
+    let path = checked(path, &folder.path().join("probe.bc")).ok()?;
+    let context = new_context();
+    let module = Module::read(&context, &path).ok()?;
+    data_model(&module)
+}
+
+fn read<'c>(
+    context: &'c Context,
+    unit: &Unit,
+    scratch: &Path,
+    default: DataModel,
+) -> Result<Module<'c>, FrontendError> {
+    let problem = |message| FrontendError::Bitcode { path: unit.source.clone(), message };
+    let path = match unit.origin {
+        Origin::Compiled => unit.bitcode.clone(),
+        Origin::Given => checked(&unit.bitcode, scratch).map_err(problem)?,
+    };
+    let mut module = Module::read(context, &path).map_err(problem)?;
+    if unit.origin == Origin::Given {
+        module.verify().map_err(problem)?;
+    }
+    // Textual IR written by hand may leave out its target.
+    if module.triple().is_empty() && module.layout_text().is_empty() {
+        match default {
+            DataModel::Lp64 => module.set_target(TRIPLE_64, LAYOUT_64),
+            DataModel::Ilp32 => module.set_target(TRIPLE_32, LAYOUT_32),
+        }
+    }
+    Ok(module)
+}
+
+/// Has `opt` read, verify and rewrite a file; gives the file to read.
+fn checked(path: &Path, scratch: &Path) -> Result<std::path::PathBuf, String> {
+    let Some(opt) = toolchain::opt() else { return Ok(path.to_owned()) };
+    let arguments: Vec<OsString> =
+        ["-passes=verify".into(), "-o".into(), scratch.into(), "--".into(), path.into()].into();
+    let outcome = toolchain::run(&opt, &arguments, None).map_err(|error| error.to_string())?;
+    if outcome.success {
+        return Ok(scratch.to_owned());
+    }
+    // A crash prints a stack trace; its first line says enough.
+    let first = outcome.message.lines().find(|line| !line.trim().is_empty()).unwrap_or("unreadable");
+    let message = first.rsplit_once("opt: ").map_or(first, |(_, message)| message);
+    Err(if message.starts_with("PLEASE submit") { "damaged file".to_owned() } else { message.to_owned() })
+}
+
+fn data_model(module: &Module<'_>) -> Option<DataModel> {
+    let triple = module.triple();
+    let architecture = triple.split('-').next()?;
+    let linux = triple.contains("linux") || triple.ends_with("-elf") || triple.contains("-none");
+    let layout = module.layout();
+    if !layout.is_little_endian() || !linux {
+        return None;
+    }
+    match (architecture, layout.pointer_bytes()) {
+        ("x86_64" | "amd64", 8) => Some(DataModel::Lp64),
+        ("i386" | "i486" | "i586" | "i686", 4) => Some(DataModel::Ilp32),
+        _ => None,
+    }
+}
+
+type Read<'a, 'c> = (&'a Unit, Module<'c>, DataModel);
+
+/// The modules of one program of a database.
+fn choose<'a, 'c>(
+    database: &Path,
+    modules: Vec<Read<'a, 'c>>,
+    target: Option<&str>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Read<'a, 'c>>, FrontendError> {
+    let has_main = |module: &Module<'_>| module.function("main").is_some_and(|main| !main.is_declaration());
+    let candidates: Vec<usize> = (0..modules.len()).filter(|index| has_main(&modules[*index].1)).collect();
+    let name = |index: usize| modules[index].0.source.display().to_string();
+    let names: Vec<String> = candidates.iter().map(|index| name(*index)).collect();
+    let main = match target {
+        Some(target) => {
+            let found = candidates.iter().find(|index| matches_target(&modules[**index].0.source, target));
+            *found.ok_or_else(|| FrontendError::NoSuchTarget {
+                path: database.to_owned(),
+                target: target.to_owned(),
+                candidates: names.clone(),
+            })?
+        }
+        None => match candidates[..] {
+            [only] => only,
+            // A library: everything there is.
+            [] => return Ok(modules),
+            _ => {
+                return Err(FrontendError::SeveralTargets { path: database.to_owned(), candidates: names });
+            }
+        },
+    };
+    let mut definitions: BTreeMap<String, usize> = BTreeMap::new();
+    for (index, (_, module, _)) in modules.iter().enumerate() {
+        if index != main && candidates.contains(&index) {
+            continue;
+        }
+        for symbol in module.symbols().filter(|symbol| symbol.is_definition) {
+            definitions.entry(symbol.name).or_insert(index);
+        }
+    }
+    let (mut taken, mut queue) = (BTreeSet::from([main]), vec![main]);
+    let mut defined: BTreeSet<String> = BTreeSet::new();
+    while let Some(index) = queue.pop() {
+        for symbol in modules[index].1.symbols() {
+            if symbol.is_definition {
+                defined.insert(symbol.name);
+            } else if let Some(&provider) = definitions.get(&symbol.name)
+                && !defined.contains(&symbol.name)
+                && taken.insert(provider)
+            {
+                queue.push(provider);
+            }
+        }
+    }
+    let left_out = modules.len() - taken.len();
+    if left_out > 0 {
+        warnings.push(format!("{left_out} sources of {} are not part of {}", database.display(), name(main)));
+    }
+    let mut chosen: Vec<Read<'a, 'c>> = Vec::new();
+    for (index, entry) in modules.into_iter().enumerate() {
+        if taken.contains(&index) {
+            chosen.push(entry);
+        }
+    }
+    Ok(chosen)
+}
+
+/// `server`, `server.c` and `src/server.c` all name `src/server.c`.
+fn matches_target(source: &Path, target: &str) -> bool {
+    source.ends_with(target) || source.file_stem().is_some_and(|stem| stem == target)
+}

@@ -1,0 +1,305 @@
+//! Sources to bitcode with clang 19: at `-O0`, with debug information, forgiving towards old C.
+//!
+//! A source is tried as `gnu17` with its old-C errors turned into nothing, then as `gnu89`; a preprocessed file that clang still does
+//! not understand is preprocessed again with the words of gcc's headers replaced (assumption A-LAYOUT). The first complaint is the
+//! one that the user sees.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use raddle_ir::DataModel;
+
+use crate::bitcode;
+use crate::database::Entry;
+use crate::inputs::{Input, InputKind, Plan};
+use crate::preprocessed::{replacements, source_of};
+use crate::toolchain::{self, Outcome, run};
+use crate::{FrontendError, Request};
+
+/// Always given. `-O0` without `optnone`, or mem2reg would do nothing; names kept; libc calls left as calls where clang would
+/// compute them with functions of its own run-time library.
+const FLAGS: [&str; 18] = [
+    "-w",
+    "-fno-builtin",
+    "-g",
+    "-pthread",
+    "-fcommon",
+    "-fno-discard-value-names",
+    "-fcomplex-arithmetic=improved",
+    "-fno-stack-protector",
+    "-fbracket-depth=4096",
+    "-ferror-limit=20",
+    "-fno-color-diagnostics",
+    "-Qunused-arguments",
+    "-U_FORTIFY_SOURCE",
+    "-emit-llvm",
+    "-c",
+    "-O0",
+    "-Xclang",
+    "-disable-O0-optnone",
+];
+
+/// What old C does and new clang rejects.
+const OLD_C: [&str; 8] = [
+    "-Wno-implicit-function-declaration",
+    "-Wno-implicit-int",
+    "-Wno-int-conversion",
+    "-Wno-incompatible-pointer-types",
+    "-Wno-incompatible-function-pointer-types",
+    "-Wno-return-type",
+    "-Wno-return-mismatch",
+    "-Wno-error",
+];
+
+/// Bitcode files, ready to be read.
+pub(crate) struct Compiled {
+    pub(crate) units: Vec<Unit>,
+    /// The database that the units come from, if they do: then one of its programs is to be chosen.
+    pub(crate) database: Option<PathBuf>,
+    pub(crate) data_model: DataModel,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) assumptions: Vec<&'static str>,
+    /// Holds the bitcode; removed when dropped.
+    _folder: tempfile::TempDir,
+}
+
+pub(crate) struct Unit {
+    /// As the user named it.
+    pub(crate) source: PathBuf,
+    pub(crate) bitcode: PathBuf,
+    pub(crate) origin: Origin,
+    /// The file behind a preprocessed one.
+    primary: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Made by our own clang.
+    Compiled,
+    /// Given by the user: may be anything.
+    Given,
+}
+
+pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, FrontendError> {
+    let folder = tempfile::tempdir().map_err(|error| FrontendError::Tool {
+        what: "temporary folder".to_owned(),
+        reason: error.to_string(),
+    })?;
+    let (jobs, given, database) = match plan {
+        Plan::Files(inputs) => {
+            let jobs = inputs.iter().map(|input| Job::of_input(input, request)).collect();
+            (jobs, inputs.iter().filter(|input| input.kind == InputKind::Bitcode).collect(), None)
+        }
+        Plan::Database { path, entries } => {
+            let jobs: Vec<Job> = entries.iter().map(|entry| Job::of_entry(entry, request)).collect();
+            (jobs, Vec::new(), Some(path.clone()))
+        }
+    };
+    let given: Vec<&Input> = given;
+    let data_model = match request.data_model {
+        Some(model) => model,
+        None => {
+            given.first().and_then(|input| bitcode::data_model_of(&input.path)).unwrap_or(DataModel::Lp64)
+        }
+    };
+    let jobs: Vec<Job> = jobs;
+    let needs_clang = jobs.iter().any(|job| job.kind != InputKind::Bitcode);
+    let clang = if needs_clang { toolchain::clang()? } else { PathBuf::new() };
+    let results = run_all(&jobs, |index, job| {
+        let output = folder.path().join(format!("{index}.bc"));
+        job.run(&clang, data_model, &output)
+    });
+    let (mut units, mut warnings, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
+    for (job, result) in jobs.iter().zip(results) {
+        let done = result?;
+        warnings.extend(done.warnings);
+        if done.replaced && !assumptions.contains(&"A-LAYOUT") {
+            assumptions.push("A-LAYOUT");
+        }
+        if let Some(bitcode) = done.bitcode {
+            let primary = (job.kind == InputKind::PreprocessedC).then(|| source_of(&job.input)).flatten();
+            let origin = if job.kind == InputKind::Bitcode { Origin::Given } else { Origin::Compiled };
+            units.push(Unit { source: job.source.clone(), bitcode, origin, primary });
+        }
+    }
+    Ok(Compiled { units, database, data_model, warnings, assumptions, _folder: folder })
+}
+
+impl Compiled {
+    pub(crate) fn primary_sources(&self) -> Vec<PathBuf> {
+        self.units.iter().filter_map(|unit| unit.primary.clone()).collect()
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self._folder.path()
+    }
+}
+
+/// One file to compile.
+struct Job {
+    source: PathBuf,
+    /// The path to hand to clang, from `directory`.
+    input: PathBuf,
+    kind: InputKind,
+    flags: Vec<String>,
+    directory: Option<PathBuf>,
+}
+
+struct Done {
+    bitcode: Option<PathBuf>,
+    replaced: bool,
+    warnings: Vec<String>,
+}
+
+impl Job {
+    fn of_input(input: &Input, request: &Request) -> Self {
+        Self {
+            source: input.path.clone(),
+            input: input.path.clone(),
+            kind: input.kind,
+            flags: request.cflags.clone(),
+            directory: None,
+        }
+    }
+
+    fn of_entry(entry: &Entry, request: &Request) -> Self {
+        let mut flags = entry.flags.clone();
+        flags.extend(request.cflags.iter().cloned());
+        Self {
+            source: entry.source(),
+            input: entry.file.clone(),
+            kind: entry.kind,
+            flags,
+            directory: Some(entry.directory.clone()),
+        }
+    }
+
+    fn run(&self, clang: &Path, data_model: DataModel, output: &Path) -> Result<Done, FrontendError> {
+        if self.kind == InputKind::Bitcode {
+            return Ok(Done { bitcode: Some(self.input.clone()), replaced: false, warnings: Vec::new() });
+        }
+        let mut flags = self.flags.clone();
+        let mut warnings = Vec::new();
+        let mut first: Option<String> = None;
+        for attempt in self.attempts() {
+            loop {
+                let outcome = self.clang(clang, data_model, &flags, attempt, output)?;
+                if outcome.success {
+                    let replaced = attempt.replace;
+                    return Ok(Done { bitcode: Some(output.to_owned()), replaced, warnings });
+                }
+                // gcc knows flags that clang does not; none of them changes what the program means.
+                let unknown = unknown_flags(&outcome.message);
+                let before = flags.len();
+                flags.retain(|flag| !unknown.contains(flag));
+                if flags.len() == before {
+                    first.get_or_insert(outcome.message);
+                    break;
+                }
+                warnings.push(format!(
+                    "{}: flags that clang does not know are left out: {}",
+                    self.source.display(),
+                    unknown.join(" ")
+                ));
+            }
+        }
+        Err(FrontendError::Compile { file: self.source.clone(), message: first.unwrap_or_default() })
+    }
+
+    fn attempts(&self) -> Vec<Attempt> {
+        let chosen = self.flags.iter().any(|flag| flag.starts_with("-std=") || flag == "-ansi");
+        let standards: &[Option<&str>] = match self.kind {
+            InputKind::Cxx => &[None],
+            _ if chosen => &[None],
+            _ => &[Some("-std=gnu17"), Some("-std=gnu89")],
+        };
+        let mut attempts: Vec<Attempt> =
+            standards.iter().map(|standard| Attempt { standard: *standard, replace: false }).collect();
+        if self.kind == InputKind::PreprocessedC {
+            attempts.extend(standards.iter().map(|standard| Attempt { standard: *standard, replace: true }));
+        }
+        attempts
+    }
+
+    fn clang(
+        &self,
+        clang: &Path,
+        data_model: DataModel,
+        flags: &[String],
+        attempt: Attempt,
+        output: &Path,
+    ) -> Result<Outcome, FrontendError> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        arguments.push(match data_model {
+            DataModel::Lp64 => "-m64".into(),
+            DataModel::Ilp32 => "-m32".into(),
+        });
+        arguments.extend(attempt.standard.map(OsString::from));
+        arguments.extend(flags.iter().map(OsString::from));
+        // After the user's flags, so that no -O2 or -Werror of theirs wins.
+        arguments.extend(FLAGS.iter().map(OsString::from));
+        if self.kind != InputKind::Cxx {
+            arguments.extend(OLD_C.iter().map(OsString::from));
+        }
+        if self.kind == InputKind::PreprocessedC {
+            if attempt.replace {
+                arguments.extend(replacements(data_model).into_iter().map(OsString::from));
+                arguments.extend(["-x".into(), "c".into()]);
+            } else {
+                arguments.extend(["-x".into(), "cpp-output".into()]);
+            }
+        }
+        arguments.push("-o".into());
+        arguments.push(output.into());
+        arguments.push(file_argument(&self.input));
+        run(clang, &arguments, self.directory.as_deref())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Attempt {
+    standard: Option<&'static str>,
+    /// Preprocess again with words of gcc's headers replaced.
+    replace: bool,
+}
+
+/// A path that clang cannot take for a flag.
+fn file_argument(path: &Path) -> OsString {
+    if path.to_string_lossy().starts_with('-') { Path::new(".").join(path).into() } else { path.into() }
+}
+
+/// `error: unknown argument: '-fno-tree-x'`, with or without a suggestion.
+fn unknown_flags(message: &str) -> Vec<String> {
+    let markers =
+        ["unknown argument: '", "unknown argument '", "unsupported option '", "unsupported argument '"];
+    let lines = message.lines().filter(|line| line.contains("error: "));
+    lines
+        .filter_map(|line| {
+            let rest = markers.iter().find_map(|marker| Some(line.split_once(marker)?.1))?;
+            Some(rest.split_once('\'')?.0.to_owned())
+        })
+        .collect()
+}
+
+/// Runs all jobs on as many threads as there are processors; results in the order of the jobs.
+fn run_all<T: Send>(jobs: &[Job], work: impl Fn(usize, &Job) -> T + Sync) -> Vec<T> {
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get()).min(jobs.len().max(1));
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut mine = Vec::new();
+                    loop {
+                        let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(job) = jobs.get(index) else { return mine };
+                        mine.push((index, work(index, job)));
+                    }
+                })
+            })
+            .collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
