@@ -21,12 +21,15 @@ struct Arguments {
 enum Chore {
     /// Check what the written rules promise: layers, file heads and sizes, documented assumptions and dependencies
     Tidy,
+    /// Measure and write docs/benchmarks/ground.md
+    Bench,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.chore {
         Chore::Tidy => run_tidy(&arguments.root),
+        Chore::Bench => run_bench(&arguments.root),
     }
 }
 
@@ -43,6 +46,16 @@ fn run_tidy(root: &Path) -> ExitCode {
         println!("{problem}");
     }
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run_bench(root: &Path) -> ExitCode {
+    match raddle_xtask::bench::run(root) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("bench: {message}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn own_root() -> PathBuf {
