@@ -5,10 +5,11 @@
 //! * [`every_access`]: a switch before every single access; a race is a state in which two threads stand right before conflicting
 //!   accesses. Knows nothing of happens-before.
 //!
-//! On programs whose atomics are all seq_cst both find a race or both find none, with two provisos, each kept as a test. A try or
-//! timed operation that failed tells its caller something without ordering anything (C11 lets a try fail for no reason), so a race
-//! that needs such a failure has no state in which both accesses are next: only `sync` reports it. And without spurious wake-ups
-//! a condition signal tells the waiter something without ordering anything.
+//! On programs whose atomics are all seq_cst both find a race or both find none, with provisos, each kept as a test. The outcome of
+//! some operations tells a thread something without ordering anything, so that a race which needs this outcome may have no state
+//! in which both accesses are next; then only `sync` reports it, and by the definition it is right. These are a try or timed
+//! operation that failed (C11 lets a try fail for no reason), a compare-exchange that succeeded (nothing orders it before the store
+//! that would have made it fail), and, without spurious wake-ups, a condition signal.
 //!
 //! A run that ends as [`Status::Infeasible`](raddle_machine::Status::Infeasible) is no execution, but what it met before its end
 //! counts: the failed assumption is an operation of its own, so the part before it is the beginning of real runs too, in which the
