@@ -31,8 +31,8 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
     let (version, others) = (view.version, view.others(&interp.threads[choice.thread.0 as usize]));
     let mut cx = interp.cx(choice.thread, sink);
     cx.thread.stutter.takes(choice.variant, version, others);
-    let action = match &cx.thread.stand {
-        Stand::Before { action, .. } => action.clone(),
+    let (kind, action) = match &cx.thread.stand {
+        Stand::Before { operation, action } => (operation.kind, action.clone()),
         Stand::Ended => unreachable!("ended threads have no choices"),
     };
     let outcome = match action {
@@ -44,6 +44,7 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
             cx.perform_end();
             Err(Halt)
         }
+        Action::Resume if !matches!(kind, OpKind::Access { .. }) => Ok(()),
         Action::Resume => {
             cx.thread.phase = match std::mem::replace(&mut cx.thread.phase, Phase::Start) {
                 Phase::Start => Phase::Granted,
@@ -122,6 +123,7 @@ fn note_stop(interp: &mut Interp, id: ThreadId) {
     let mut sink = raddle_machine::IgnoreEvents;
     let mut cx = interp.cx(id, &mut sink);
     let old = cx.thread.stutter.local;
+    cx.trim_registers();
     let ended = matches!(cx.thread.stand, Stand::Ended);
     let local = if ended { 1 } else { cx.stop_hash() };
     let version = cx.version();

@@ -49,6 +49,7 @@ pub(crate) fn start(
     let operation = Operation { site: SiteId::NONE, kind: OpKind::Begin };
     thread.stand = Stand::Before { operation, action: Action::Begin };
     thread.stutter.local = 1;
+    let undefined = undefined_variables(&program);
     let state = State {
         status: Status::Running,
         lives: Arc::new(vec![Life {
@@ -63,8 +64,8 @@ pub(crate) fn start(
         at_exit: Arc::default(),
         keys: Arc::default(),
         library: Arc::new(library),
-        assumptions: Arc::default(),
-        incomplete: Arc::default(),
+        assumptions: if undefined.is_empty() { Arc::default() } else { Arc::new(vec!["A-EXTERN"]) },
+        incomplete: Arc::new(undefined),
         libc: LibState::default(),
         libc_hash: 0,
         time: 1_700_000_000_000_000_000,
@@ -155,6 +156,18 @@ pub(crate) fn initialise(memory: &mut Memory, image: &Image, address: u64, globa
             memory.store_bytes(at, &value.to_le_bytes()[..pointer_bytes], Named::Name);
         }
     }
+}
+
+/// Variables of other files, which start as zero here: the answer does not cover what they might hold.
+fn undefined_variables(program: &Program) -> Vec<String> {
+    let undefined = program.globals.values().filter(|global| {
+        global.init.is_none() && raddle_libmodel::variable(program.text(global.symbol)).is_none()
+    });
+    undefined
+        .map(|global| {
+            format!("`{}` is declared and never defined: taken as zero", program.text(global.symbol))
+        })
+        .collect()
 }
 
 /// Gives the library's variables that the program declares what they hold at the start; the blocks made for that, by key.

@@ -256,7 +256,24 @@ impl Uses {
 
 /// The function neither stores its pointer arguments nor hands them to another thread.
 fn keeps_no_pointer(meaning: &Meaning) -> bool {
-    const KEEPING: [&str; 6] = ["setvbuf", "setbuf", "putenv", "setbuffer", "getline", "getdelim"];
+    const KEEPING: [&str; 16] = [
+        "setvbuf",
+        "setbuf",
+        "setbuffer",
+        "putenv",
+        "getline",
+        "getdelim",
+        "getopt",
+        "getopt_long",
+        "strtok",
+        "strtok_r",
+        "strsep",
+        "qsort",
+        "qsort_r",
+        "bsearch",
+        "fmemopen",
+        "open_memstream",
+    ];
     match meaning {
         Meaning::Effect(Effect::Libc(LibcFn(name)), _) => !KEEPING.contains(name),
         Meaning::Effect(Effect::Verifier(_) | Effect::Nothing { .. }, _) => true,

@@ -311,6 +311,13 @@ impl Cx<'_> {
         self.advance();
     }
 
+    /// Drops the registers of frames that have returned.
+    pub(crate) fn trim_registers(&mut self) {
+        let needed =
+            self.thread.frames.last().map_or(0, |top| top.base + self.image.func(top.function).slots);
+        self.thread.regs.truncate(needed as usize);
+    }
+
     /// Ends the innermost frame and its locals.
     pub(crate) fn pop_frame(&mut self) {
         let Some(frame) = self.thread.frames.pop() else { return };

@@ -5,6 +5,7 @@ use crate::memory::{Slot, mix};
 use crate::thread::{OnReturn, Thread};
 use raddle_event::{Addr, ThreadId};
 use raddle_ir::Ty;
+use raddle_machine::ObjectKind;
 use std::collections::HashMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,7 +32,7 @@ pub(super) enum Target {
     Node(usize, u64),
     /// A dead object, by a number that names it in this run, and the offset.
     Ghost(u64, u64),
-    /// Not a reference.
+    /// Not a reference, or one to a global: their addresses are the same in every run.
     Number(u64),
 }
 
@@ -52,8 +53,10 @@ impl Graph {
                 graph.live.insert((ThreadId(index as u32), depth), live);
             }
         }
-        for (index, &address) in interp.image.globals.iter().enumerate() {
-            graph.fix(interp, address, mix(index as u64 + 1, 0x61_0B_A1));
+        for ((_, global), &address) in interp.image.program.globals.iter().zip(&interp.image.globals) {
+            if !global.constant {
+                graph.fix(interp, address, mix(address, 0x61_0B_A1));
+            }
         }
         for (number, (_, &address)) in interp.world.state.library.iter().enumerate() {
             graph.fix(interp, address, mix(number as u64 + 1, 0x11_B0_01));
@@ -101,7 +104,9 @@ impl Graph {
     fn reach(&mut self, interp: &Interp, value: u64) {
         if let Some(thread) = thread_of(interp, value) {
             self.node(Node::Thread(thread));
-        } else if let Some((slot, _)) = interp.memory.owner(value) {
+        } else if let Some((slot, _)) = interp.memory.owner(value)
+            && interp.memory.object(slot).kind != ObjectKind::Global
+        {
             self.object(interp, slot);
         }
     }
@@ -167,6 +172,9 @@ impl Graph {
             };
         }
         if let Some((slot, offset)) = interp.memory.owner(value) {
+            if interp.memory.object(slot).kind == ObjectKind::Global {
+                return Target::Number(value);
+            }
             return match self.index.get(&Node::Object(slot)) {
                 Some(&index) => Target::Node(index, offset),
                 None => Target::Number(value),

@@ -16,14 +16,14 @@ use crate::machine::Interp;
 use encode::{Colours, Numbers, Renaming};
 use graph::{Graph, Node};
 use raddle_base::StableHasher;
+use std::collections::HashSet;
 
 /// Rounds of refinement: how far away a difference can be and still tell two threads apart before numbering.
 const ROUNDS: usize = 4;
 
 pub(crate) fn of(interp: &mut Interp) -> u128 {
     let graph = Graph::of(interp);
-    let colours = refine(interp, &graph);
-    let order = live_threads_in_order(interp, &graph, &colours);
+    let order = live_threads_in_order(interp, &graph);
     let mut numbers = Numbers::new(&graph);
     let mut hasher = StableHasher::new();
     encode::world(interp, &mut hasher);
@@ -51,34 +51,33 @@ pub(crate) fn of(interp: &mut Interp) -> u128 {
     hasher.finish128()
 }
 
-fn refine(interp: &Interp, graph: &Graph) -> Vec<u64> {
+/// Live threads, ordered by colour. Their own content mostly tells them apart; only where it does not are references followed.
+fn live_threads_in_order(interp: &Interp, graph: &Graph) -> Vec<usize> {
+    let mut threads: Vec<usize> = (0..graph.nodes.len())
+        .filter(|&index| matches!(graph.nodes[index], Node::Thread(id) if !interp.world.state.life(id).ended))
+        .collect();
     let mut colours: Vec<u64> = vec![1; graph.nodes.len()];
     for (index, identity) in &graph.fixed {
         colours[*index] = *identity;
     }
-    for _ in 0..ROUNDS {
-        let next: Vec<u64> = (0..graph.nodes.len())
-            .map(|index| {
-                let mut hasher = StableHasher::new();
-                hasher.word(colours[index]);
-                let mut naming = Colours { graph, colours: &colours };
-                encode::node(interp, graph, index, &mut naming as &mut dyn Renaming, &mut hasher);
-                hasher.finish128() as u64
-            })
-            .collect();
-        colours = next;
+    let first: Vec<u64> = threads.iter().map(|&index| recolour(interp, graph, &colours, index)).collect();
+    for (&index, &colour) in threads.iter().zip(&first) {
+        colours[index] = colour;
     }
-    colours
-}
-
-fn live_threads_in_order(interp: &Interp, graph: &Graph, colours: &[u64]) -> Vec<usize> {
-    let mut threads: Vec<usize> = graph
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, node)| matches!(node, Node::Thread(id) if !interp.world.state.life(*id).ended))
-        .map(|(index, _)| index)
-        .collect();
+    let distinct: HashSet<u64> = first.into_iter().collect();
+    if distinct.len() < threads.len() {
+        for _ in 0..ROUNDS {
+            colours = (0..graph.nodes.len()).map(|index| recolour(interp, graph, &colours, index)).collect();
+        }
+    }
     threads.sort_by_key(|&index| colours[index]);
     threads
+}
+
+fn recolour(interp: &Interp, graph: &Graph, colours: &[u64], index: usize) -> u64 {
+    let mut hasher = StableHasher::new();
+    hasher.word(colours[index]);
+    let mut naming = Colours { graph, colours };
+    encode::node(interp, graph, index, &mut naming as &mut dyn Renaming, &mut hasher);
+    hasher.finish128() as u64
 }
