@@ -1,12 +1,21 @@
 //! A machine that stops at once when time or memory is used up or the user interrupts.
 //!
 //! A search looks at its limits now and then, between steps; one step can run a million instructions and report as many events. Here
-//! the limits are looked at after every step. Once stopped, the machine takes no further step and every run ends with a limit.
+//! the limits are looked at after every step. Once stopped, the machine idles: one choice is open, which does nothing, until the
+//! search looks at its interrupt flag and ends. [`without_idling`] takes these choices off again.
 
 use crate::watchdog::Watch;
-use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
+use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, Schedule, ThreadId};
 use raddle_machine::{Machine, ObjectInfo, Operation, Sink, Status, ThreadInfo, Visibility};
 use std::collections::BTreeSet;
+
+/// What a stopped machine does.
+const IDLE: Choice = Choice { thread: ThreadId(u32::MAX), variant: 0 };
+
+/// The schedule up to where the machine was stopped, if it was.
+pub(crate) fn without_idling(schedule: &Schedule) -> Schedule {
+    Schedule { choices: schedule.choices.iter().copied().filter(|choice| *choice != IDLE).collect() }
+}
 
 pub(crate) struct Bounded<'a, M> {
     inner: M,
@@ -40,27 +49,25 @@ impl<M: Machine + Covers> Machine for Bounded<'_, M> {
     }
 
     fn status(&self) -> Status {
-        match self.inner.status() {
-            Status::Running if self.stopped => Status::Limit { reason: self.watch.reason() },
-            status => status,
-        }
+        self.inner.status()
     }
 
     fn pending(&self, thread: ThreadId) -> Option<Operation> {
-        self.inner.pending(thread)
+        if thread == IDLE.thread { None } else { self.inner.pending(thread) }
     }
 
     fn enabled(&self, choices: &mut Vec<Choice>) {
-        match self.stopped {
-            true => choices.clear(),
-            false => self.inner.enabled(choices),
+        self.inner.enabled(choices);
+        if self.stopped && !choices.is_empty() {
+            choices.clear();
+            choices.push(IDLE);
         }
     }
 
     fn step(&mut self, choice: Choice, sink: &mut dyn Sink) {
-        if !self.stopped {
+        if choice != IDLE {
             self.inner.step(choice, sink);
-            self.stopped = self.watch.is_over();
+            self.stopped |= self.watch.is_over();
             self.uncovered.extend(self.inner.uncovered());
         }
     }
@@ -111,5 +118,60 @@ impl<M: Machine + Covers> Machine for Bounded<'_, M> {
 
     fn held_locks(&self, thread: ThreadId) -> Vec<Addr> {
         self.inner.held_locks(thread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounded, Covers, IDLE, without_idling};
+    use crate::watchdog::{Bounds, watched};
+    use raddle_explore::enumerate::{Coverage, Gap, Goal, Limits, sync};
+    use raddle_testkit::script::{Profile, ScriptMachine, generate};
+    use std::collections::BTreeSet;
+    use std::sync::atomic::AtomicBool;
+
+    impl Covers for ScriptMachine {
+        fn uncovered(&self) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_stopped_machine_ends_the_search_soon() {
+        let interrupt = AtomicBool::new(true);
+        // A script that is over after one step is searched all the same.
+        let mut complete = 0;
+        for seed in 0..50 {
+            let script = generate(seed, &Profile::EVERYTHING);
+            let exploration = watched(&interrupt, Bounds::default(), |watch| {
+                let limits =
+                    Limits { goal: Goal::AllRaces, interrupt: Some(watch.flag()), ..Limits::default() };
+                sync(&mut Bounded::new(ScriptMachine::new(&script), watch), &limits)
+            });
+            assert!(exploration.steps <= 2_048, "{}", exploration.steps);
+            if exploration.coverage == Coverage::Complete {
+                complete += 1;
+            } else {
+                assert_eq!(exploration.unknown_reasons, BTreeSet::from([Gap::Interrupted]));
+            }
+            let schedules = exploration.problems.iter().map(|found| &found.schedule);
+            for schedule in schedules.chain(exploration.races.iter().map(|found| &found.schedule)) {
+                assert!(!without_idling(schedule).choices.contains(&IDLE));
+            }
+        }
+        assert!(complete < 10, "{complete} of 50 scripts are searched in one step");
+    }
+
+    #[test]
+    fn a_machine_within_bounds_is_searched_as_it_is() {
+        let interrupt = AtomicBool::new(false);
+        for seed in 0..20 {
+            let script = generate(seed, &Profile::TINY);
+            let limits = Limits { goal: Goal::AllRaces, ..Limits::default() };
+            let bounded = watched(&interrupt, Bounds::default(), |watch| {
+                sync(&mut Bounded::new(ScriptMachine::new(&script), watch), &limits)
+            });
+            assert_eq!(bounded, sync(&mut ScriptMachine::new(&script), &limits), "seed {seed}");
+        }
     }
 }

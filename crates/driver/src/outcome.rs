@@ -71,7 +71,8 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
 
     let mut reasons: BTreeSet<UnknownReason> =
         loaded.bugs.iter().chain(&confirmed.refused).cloned().collect();
-    reasons.extend(exploration.unknown_reasons.iter().map(|gap| reason(&loaded.program, gap, search)));
+    reasons
+        .extend(exploration.unknown_reasons.iter().map(|gap| reason(&loaded.program, gap, explored, search)));
     reasons.extend(explored.incomplete.iter().cloned());
     reasons.extend(confirmed.doubtful);
 
@@ -145,12 +146,12 @@ fn limits_of_mode(loaded: &Loaded, assumptions: &BTreeSet<&str>, search: &Search
     reasons
 }
 
-fn reason(program: &Program, gap: &Gap, search: &Search) -> UnknownReason {
+fn reason(program: &Program, gap: &Gap, explored: &Explored, search: &Search) -> UnknownReason {
     match gap {
         Gap::Unsupported { site, reason } => {
             UnknownReason { place: place(program, *site), text: reason.clone() }
         }
-        Gap::Machine { reason } => plain(reason),
+        Gap::Machine { reason } => plain(&format!("a limit of the interpreter was reached: {reason}")),
         Gap::RunSteps => plain("a run was longer than the limit on visible operations in one run"),
         Gap::RunEvents => plain("a run had more events than are kept"),
         Gap::Steps => plain("the limit on visible operations over all runs was reached"),
@@ -158,7 +159,7 @@ fn reason(program: &Program, gap: &Gap, search: &Search) -> UnknownReason {
             plain(&format!("the limit of {} executions was reached", search.executions.unwrap_or(u64::MAX)))
         }
         Gap::Time => plain("the time limit was reached"),
-        Gap::Interrupted => plain("interrupted"),
+        Gap::Interrupted => plain(&explored.stopped),
     }
 }
 
@@ -225,7 +226,7 @@ mod tests {
             passes: 1,
             assumptions: BTreeSet::from(["A-THREAD"]),
         };
-        Explored { exploration, incomplete: Vec::new() }
+        Explored { exploration, incomplete: Vec::new(), stopped: String::new() }
     }
 
     fn shown(kind: FindingKind, line: u32, variable: &str) -> Shown {

@@ -17,15 +17,26 @@ pub(crate) struct Bounds {
 pub(crate) struct Watch<'a> {
     interrupt: &'a AtomicBool,
     full: &'a AtomicBool,
+    /// Set once it was found to be over.
+    over: AtomicBool,
     deadline: Option<Instant>,
     bounds: Bounds,
 }
 
 impl Watch<'_> {
     pub(crate) fn is_over(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
+        let over = self.interrupt.load(Ordering::Relaxed)
             || self.full.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if over {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        over
+    }
+
+    /// For a search to look at: set after [`Watch::is_over`] was true.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.over
     }
 
     /// In words; meaningful once it is over.
@@ -48,6 +59,7 @@ pub(crate) fn watched<T>(interrupt: &AtomicBool, bounds: Bounds, work: impl FnOn
     let watch = Watch {
         interrupt,
         full: &full,
+        over: AtomicBool::new(false),
         deadline: bounds.time.and_then(|time| Instant::now().checked_add(time)),
         bounds,
     };

@@ -1,7 +1,9 @@
 //! Formats, output files, usage errors.
 
-use crate::run::{Scratch, example, text};
+use crate::run::{Scratch, example, program, text};
 use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 #[test]
 fn json_is_one_object_of_schema_1() {
@@ -95,11 +97,36 @@ fn usage_errors_help() {
 #[test]
 fn limits_end_in_unknown() {
     let scratch = Scratch::new();
-    let file = example("queue_fixed.c");
-    scratch
-        .raddle(&["check", "--max-executions", "1", text(&file)])
-        .expect(3, &["verdict: unknown", "the limit of 1 executions was reached"]);
-    scratch.raddle(&["check", "--memory-limit", "1K", text(&example("queue_fixed.c"))]);
+    let file = program("long.c");
+    for (flags, words) in [
+        (["--max-executions", "1"], "the limit of 1 executions was reached"),
+        (["--time-limit", "0.5"], "the time limit of 0.5 s was reached"),
+        (["--memory-limit", "1K"], "the memory limit of 1024 bytes was reached"),
+    ] {
+        let began = Instant::now();
+        let ran = scratch.raddle(&["check", flags[0], flags[1], text(&file)]);
+        ran.expect(3, &["verdict: unknown", "deadlocks: unknown", words]);
+        assert!(began.elapsed().as_secs() < 20, "{flags:?} took {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn an_interrupted_search_reports_what_it_covered() {
+    let scratch = Scratch::new();
+    let child = scratch
+        .command(&["check", "--time-limit", "100", text(&program("long.c"))])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{report}");
+    assert!(report.contains("verdict: unknown") && report.contains("interrupted"), "{report}");
+    assert!(report.contains("executions") && !report.contains("; 0 executions"), "{report}");
 }
 
 #[test]
@@ -114,8 +141,8 @@ fn a_closed_pipe_is_no_error() {
     let scratch = Scratch::new();
     let mut child = scratch
         .command(&["check", text(&example("counter_race.c"))])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     drop(child.stdout.take());
