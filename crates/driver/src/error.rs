@@ -18,6 +18,13 @@ pub enum DriverError {
     #[error("{} is not a witness file of Raddle: {message}", path.display())]
     BrokenWitness { path: PathBuf, message: String },
     #[error(
+        "{} names the input {}, which is not there. Run it from the folder that it was recorded in, or give the \
+         program's files behind it",
+        path.display(),
+        input.display()
+    )]
+    MissingInput { path: PathBuf, input: PathBuf },
+    #[error(
         "{} was recorded for another program: it names {recorded:032x}, the inputs now make {present:032x}. \
          The source, the compiler flags or the data model have changed since; run `raddle check` again",
         path.display()

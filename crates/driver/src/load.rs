@@ -7,7 +7,7 @@ use raddle_finding::UnknownReason;
 use raddle_frontend::Request;
 use raddle_interp::{Options, SpuriousWakeups};
 use raddle_ir::{Inst, Operand, Program};
-use raddle_libmodel::{Effect, How, Meaning, Models, SemOp};
+use raddle_libmodel::{CondOp, Effect, How, Meaning, Models, SemOp, ThreadOp};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -107,18 +107,26 @@ impl Loaded {
         })
     }
 
-    /// Whether some operation of the program may fail without waiting.
-    pub(crate) fn has_try_operations(&self) -> bool {
-        self.models.meanings.values().any(|meaning| {
-            matches!(
-                meaning,
-                Meaning::Effect(
-                    Effect::Lock { how: How::Try | How::Timed, .. }
-                        | Effect::Sem(SemOp::Wait { how: How::Try | How::Timed, .. }, _),
-                    _
-                )
-            )
-        })
+    /// Whether some operation of the program may have an outcome that tells a thread something without ordering anything.
+    pub(crate) fn has_unordered_outcomes(&self) -> bool {
+        let modelled = self.models.meanings.values().any(|meaning| match meaning {
+            Meaning::Effect(effect, _) => unordered_outcome(effect),
+            _ => false,
+        });
+        let blocks = self.program.functions.values().flat_map(|function| function.blocks.values());
+        modelled || blocks.flat_map(|block| &block.insts).any(|inst| matches!(inst, Inst::CmpXchg(_)))
+    }
+}
+
+/// Failed try and timed operations, successful compare-exchanges, the value of a semaphore.
+fn unordered_outcome(effect: &Effect) -> bool {
+    match effect {
+        Effect::Lock { how, .. }
+        | Effect::Sem(SemOp::Wait { how, .. }, _)
+        | Effect::Cond(CondOp::Wait { how, .. }, _)
+        | Effect::Thread(ThreadOp::Join { how, .. }, _) => *how != How::Block,
+        Effect::Sem(SemOp::GetValue { .. }, _) | Effect::Atomic(_) => true,
+        _ => false,
     }
 }
 

@@ -137,9 +137,9 @@ fn limits_of_mode(loaded: &Loaded, assumptions: &BTreeSet<&str>, search: &Search
                 "an order may rest on an atomic that does not synchronise; every-access mode cannot tell",
             ));
         }
-        if loaded.has_try_operations() || loaded.options.spurious_wakeups == SpuriousWakeups::Off {
+        if loaded.has_unordered_outcomes() || loaded.options.spurious_wakeups == SpuriousWakeups::Off {
             reasons.push(plain(
-                "a failed try-lock or a wait without spurious wake-ups may hide a race from the every-access mode",
+                "the outcome of a try, timed or compare-exchange operation may hide a race from the every-access mode",
             ));
         }
     }

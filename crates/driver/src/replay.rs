@@ -21,6 +21,8 @@ pub fn replay(path: &Path, inputs: &[PathBuf]) -> Result<Answer, DriverError> {
     let mut subject = record.subject.clone();
     if !inputs.is_empty() {
         subject.inputs = inputs.to_vec();
+    } else if let Some(input) = subject.inputs.iter().find(|input| !input.exists()) {
+        return Err(DriverError::MissingInput { path: path.to_owned(), input: input.clone() });
     }
     let mut answer = guarded("replay", || run(path, &record, &subject))
         .unwrap_or_else(|bug| Ok(Answer { outcome: unknown(vec![bug]), warnings: Vec::new() }))?;

@@ -62,7 +62,7 @@ fn a_witness_of_another_program_is_refused() {
     scratch.raddle(&["replay", &witness, "moved/a.c"]).expect(1, &["data race on counter"]);
 
     std::fs::remove_file(scratch.path("a.c")).unwrap();
-    scratch.raddle(&["replay", &witness]).expect(2, &["a.c"]);
+    scratch.raddle(&["replay", &witness]).expect(2, &["names the input a.c, which is not there"]);
 }
 
 #[test]
