@@ -5,7 +5,7 @@
 
 use super::Surroundings;
 use raddle_ir::{BinOp, Callee, CastOp, Function, IcmpPred, Inst, Operand, Reg, Terminator, Ty};
-use raddle_libmodel::{Effect, LibcFn, Meaning, Models, ThreadOp};
+use raddle_libmodel::{Effect, Meaning, Models, ThreadOp};
 
 pub(super) struct Uses {
     /// Number of uses, by register.
@@ -256,26 +256,8 @@ impl Uses {
 
 /// The function neither stores its pointer arguments nor hands them to another thread.
 fn keeps_no_pointer(meaning: &Meaning) -> bool {
-    const KEEPING: [&str; 16] = [
-        "setvbuf",
-        "setbuf",
-        "setbuffer",
-        "putenv",
-        "getline",
-        "getdelim",
-        "getopt",
-        "getopt_long",
-        "strtok",
-        "strtok_r",
-        "strsep",
-        "qsort",
-        "qsort_r",
-        "bsearch",
-        "fmemopen",
-        "open_memstream",
-    ];
     match meaning {
-        Meaning::Effect(Effect::Libc(LibcFn(name)), _) => !KEEPING.contains(name),
+        Meaning::Effect(Effect::Libc(function), _) => !function.may_keep_pointers(),
         Meaning::Effect(Effect::Verifier(_) | Effect::Nothing { .. }, _) => true,
         _ => false,
     }

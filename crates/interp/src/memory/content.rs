@@ -165,13 +165,14 @@ impl Memory {
     }
 
     /// A number that stands for a pointer in hashes of one run: locals by their place in the stack, all else by address.
+    /// A local keeps its name after its death, until its slot is taken again.
     pub fn canonical_pointer(&self, value: u64) -> u64 {
-        match self.owner(value) {
-            Some((slot, offset)) => {
-                let canon = self.object(slot).canon;
-                if canon == value.wrapping_sub(offset) { value } else { canon.wrapping_add(offset) }
+        let decoded = self.layout.decode(value);
+        match self.tables[decoded.class as usize & 7].get(decoded.index as usize) {
+            Some(object) if object.generation == decoded.generation && object.canon != 0 => {
+                object.canon.wrapping_add(decoded.offset)
             }
-            None => value,
+            _ => value,
         }
     }
 }

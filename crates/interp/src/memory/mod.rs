@@ -12,6 +12,9 @@ mod records;
 mod space;
 mod undo;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use content::Named;
 pub(crate) use copy::Piece;
 pub(crate) use object::{Object, WORD, mix};

@@ -171,7 +171,7 @@ impl Memory {
             ty: None,
         };
         let id = self.records.push(record);
-        self.log.push(Entry::Identified { slot });
+        self.note(Entry::Identified { slot });
         self.object_mut(slot).id = id;
         id
     }
@@ -240,6 +240,7 @@ impl Memory {
         if object.tenancy_saved < epoch {
             let mut tomb = Object::vacant(object.generation);
             tomb.id = object.id;
+            tomb.canon = object.canon;
             tomb.tenancy_saved = epoch;
             let tenant = std::mem::replace(object, tomb);
             self.log.push(Entry::Tenant { slot, object: Box::new(tenant) });
@@ -289,6 +290,7 @@ impl Memory {
                 slot,
                 generation: object.generation,
                 id: object.id,
+                canon: object.canon,
                 tenancy_saved: object.tenancy_saved,
             });
             object.tenancy_saved = epoch;
@@ -302,14 +304,21 @@ impl Memory {
         if let Some((slot, _)) = self.owner(address)
             && !self.object(slot).exposed
         {
-            self.log.push(Entry::Exposed { slot });
+            self.note(Entry::Exposed { slot });
             self.object_mut(slot).exposed = true;
+        }
+    }
+
+    /// Remembers a change for the checkpoints that are alive.
+    fn note(&mut self, entry: Entry) {
+        if !self.marks.is_empty() {
+            self.log.push(entry);
         }
     }
 
     pub fn note_sync(&mut self, slot: Slot) {
         if !self.object(slot).has_sync {
-            self.log.push(Entry::HasSync { slot });
+            self.note(Entry::HasSync { slot });
             self.object_mut(slot).has_sync = true;
         }
     }

@@ -243,10 +243,11 @@ impl Memory {
                 }
                 object.hash = hash;
             }
-            Entry::Vacant { slot, generation, id, tenancy_saved } => {
+            Entry::Vacant { slot, generation, id, canon, tenancy_saved } => {
                 let object = self.object_mut(slot);
                 *object = Object::vacant(generation);
                 object.id = id;
+                object.canon = canon;
                 object.tenancy_saved = tenancy_saved;
             }
             Entry::Tenant { slot, object } => {
