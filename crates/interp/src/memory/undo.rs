@@ -39,6 +39,7 @@ pub(super) enum Entry {
         slot: Slot,
         generation: u32,
         id: ObjectId,
+        canon: u64,
         tenancy_saved: u64,
     },
     /// The slot had this tenant.
