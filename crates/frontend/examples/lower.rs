@@ -1,30 +1,38 @@
-//! `cargo run -p raddle-frontend --example lower -- [--stats] FILE…`: the lowered program as text, or how much of it was understood.
+//! `cargo run -p raddle-frontend --example lower -- [--stats] [-m32] [FLAGS…] FILE…`: the lowered program as text, or how much of it was
+//! understood. Flags are clang's.
 
 use raddle_frontend::{Request, load};
-use raddle_ir::{Inst, Terminator};
+use raddle_ir::{DataModel, Inst, Terminator};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 fn main() -> ExitCode {
-    let mut inputs: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let stats = inputs.iter().any(|input| input.as_os_str() == "--stats");
-    inputs.retain(|input| input.as_os_str() != "--stats");
-    let loaded = match load(&Request { inputs, ..Request::default() }) {
+    let (mut flags, files): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
+    let stats = flags.iter().any(|flag| flag == "--stats");
+    let data_model = flags.iter().any(|flag| flag == "-m32").then_some(DataModel::Ilp32);
+    flags.retain(|flag| flag != "--stats" && flag != "-m32");
+    let inputs = files.into_iter().map(PathBuf::from).collect();
+    let start = Instant::now();
+    let loaded = match load(&Request { inputs, cflags: flags, data_model, ..Request::default() }) {
         Ok(loaded) => loaded,
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);
         }
     };
+    let seconds = start.elapsed().as_secs_f64();
     let program = &loaded.program;
     if !stats {
         print!("{}", raddle_ir::print(program));
     }
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut functions, mut instructions) = (0, 0);
+    let (mut functions, mut whole, mut instructions) = (0, 0, 0);
     for function in program.functions.values().filter(|function| function.is_defined()) {
         functions += 1;
+        let before: usize = reasons.values().sum();
         for block in function.blocks.values() {
             instructions += block.insts.len() + 1;
             for inst in &block.insts {
@@ -36,8 +44,15 @@ fn main() -> ExitCode {
                 *reasons.entry(program.text(*reason)).or_default() += 1;
             }
         }
+        whole += usize::from(before == reasons.values().sum::<usize>());
     }
-    eprintln!("{functions} functions, {instructions} instructions");
+    let share = 100.0 * whole as f64 / functions.max(1) as f64;
+    eprintln!(
+        "{functions} functions, {share:.2} % without Unsupported, {instructions} instructions, {seconds:.1} s"
+    );
+    for warning in &loaded.warnings {
+        eprintln!("warning: {warning}");
+    }
     for (reason, count) in reasons {
         eprintln!("unsupported: {count} x {reason}");
     }

@@ -85,25 +85,22 @@ pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, Fronte
         what: "temporary folder".to_owned(),
         reason: error.to_string(),
     })?;
-    let (jobs, given, database) = match plan {
-        Plan::Files(inputs) => {
-            let jobs = inputs.iter().map(|input| Job::of_input(input, request)).collect();
-            (jobs, inputs.iter().filter(|input| input.kind == InputKind::Bitcode).collect(), None)
-        }
+    let (jobs, database): (Vec<Job>, Option<PathBuf>) = match plan {
+        Plan::Files(inputs) => (inputs.iter().map(|input| Job::of_input(input, request)).collect(), None),
         Plan::Database { path, entries } => {
-            let jobs: Vec<Job> = entries.iter().map(|entry| Job::of_entry(entry, request)).collect();
-            (jobs, Vec::new(), Some(path.clone()))
+            (entries.iter().map(|entry| Job::of_entry(entry, request)).collect(), Some(path.clone()))
         }
     };
-    let given: Vec<&Input> = given;
+    let needs_clang = jobs.iter().any(|job| job.kind != InputKind::Bitcode);
     let data_model = match request.data_model {
         Some(model) => model,
-        None => {
-            given.first().and_then(|input| bitcode::data_model_of(&input.path)).unwrap_or(DataModel::Lp64)
+        // Sources follow the bitcode that they are linked with.
+        None if needs_clang => {
+            let given = jobs.iter().find(|job| job.kind == InputKind::Bitcode);
+            given.and_then(|job| bitcode::data_model_of(&job.input)).unwrap_or(DataModel::Lp64)
         }
+        None => DataModel::Lp64,
     };
-    let jobs: Vec<Job> = jobs;
-    let needs_clang = jobs.iter().any(|job| job.kind != InputKind::Bitcode);
     let clang = if needs_clang { toolchain::clang()? } else { PathBuf::new() };
     let results = run_all(&jobs, |index, job| {
         let output = folder.path().join(format!("{index}.bc"));

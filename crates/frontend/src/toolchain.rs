@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use crate::FrontendError;
 
@@ -32,8 +33,12 @@ pub(crate) fn clang() -> Result<PathBuf, FrontendError> {
 
 /// LLVM's `opt`, of the same version: reads and verifies bitcode in a process of its own.
 pub(crate) fn opt() -> Option<PathBuf> {
-    let candidates = prefixed("opt").into_iter().chain([PathBuf::from("opt-19")]);
-    candidates.into_iter().find(|candidate| answers(candidate))
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || {
+        let mut candidates = prefixed("opt").into_iter().chain([PathBuf::from("opt-19")]);
+        candidates.find(|candidate| answers(candidate))
+    };
+    FOUND.get_or_init(find).clone()
 }
 
 /// What a tool printed on standard error, and whether it went well.

@@ -173,7 +173,8 @@ pub enum Inst {
     StackRestore {
         mark: Operand,
     },
-    /// Inline assembly: `dsts` and what `writes` point to (bytes each) become arbitrary, `reads` are read.
+    /// Inline assembly: `dsts` and what `writes` point to (bytes each) become arbitrary, `reads` are read. `reads` are values: memory
+    /// that it reads is loaded into registers before it.
     Asm {
         dsts: Vec<Reg>,
         text: Symbol,

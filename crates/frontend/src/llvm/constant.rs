@@ -3,7 +3,7 @@
 use inkwell::llvm_sys::core::{
     LLVMConstBitCast, LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMGetAggregateElement,
     LLVMGetAsString, LLVMGetBlockAddressBasicBlock, LLVMGetBlockAddressFunction, LLVMGetConstOpcode,
-    LLVMGetTypeContext, LLVMIntTypeInContext, LLVMIsConstantString,
+    LLVMGetTypeContext, LLVMIntTypeInContext, LLVMIsConstantString, LLVMIsNull,
 };
 use inkwell::llvm_sys::{LLVMOpcode, LLVMValueKind};
 
@@ -77,6 +77,11 @@ impl<'m> Value<'m> {
             }
             _ => None,
         }
+    }
+
+    /// Whether all bits are zero.
+    pub(crate) fn is_zero(self) -> bool {
+        unsafe { LLVMIsNull(self.raw) != 0 }
     }
 
     /// The bits of a floating-point constant.

@@ -39,6 +39,10 @@ pub(super) fn lower_initializers<'m>(
     destructors.reverse();
     lowerer.program.constructors = constructors;
     lowerer.program.destructors = destructors;
+}
+
+/// After all bodies, because sites are numbered in the order of functions.
+pub(super) fn lower_deferred_initializers(lowerer: &mut ModuleLowerer<'_>) {
     if !lowerer.deferred.is_empty() {
         let function = lowerer.declare_initializer();
         lower_deferred(lowerer, function);
@@ -48,13 +52,16 @@ pub(super) fn lower_initializers<'m>(
 
 impl<'m> ModuleLowerer<'m> {
     fn fill(&mut self, global: GlobalId, value: Value<'m>, offset: u64, init: &mut Init) {
+        if value.is_zero() {
+            return;
+        }
         if let Some(bytes) = value.string_bytes() {
             write(init, offset, &bytes);
             return;
         }
         if value.kind() == ValueKind::Constant {
             match value.const_kind() {
-                ConstKind::Zero | ConstKind::Undef | ConstKind::NullPointer => return,
+                ConstKind::Undef => return,
                 ConstKind::Aggregate => {
                     self.fill_elements(global, value, offset, init);
                     return;
@@ -62,6 +69,16 @@ impl<'m> ModuleLowerer<'m> {
                 _ => {}
             }
         }
+        // A number in a pointer: `(void *)-1`.
+        let value = match (value.const_kind(), value.operand(0)) {
+            (ConstKind::Expression(LLVMOpcode::LLVMIntToPtr), Some(number))
+                if number.int_bits().is_some()
+                    && self.types.layout.size(number.ty()) == self.types.layout.size(value.ty()) =>
+            {
+                number
+            }
+            _ => value,
+        };
         if let Some(bits) = value.int_bits().or_else(|| value.float_bits()) {
             let bytes = self.types.layout.bits(value.ty()).div_ceil(8) as usize;
             write(init, offset, &bits.to_le_bytes()[..bytes.min(16)]);

@@ -85,6 +85,9 @@ impl<'m> FunctionLowerer<'_, 'm> {
                 self.emit(Inst::Asm { dsts, text, writes: Vec::new(), reads: Vec::new() });
                 Ok(())
             }
+            "x86.sse2.pmovmskb.128" | "x86.avx2.pmovmskb" | "x86.sse.movmsk.ps" | "x86.sse2.movmsk.pd" => {
+                self.sign_bits(inst)
+            }
             _ if base.starts_with("vector.reduce.") => self.reduce(inst, base),
             _ => Err(format!("intrinsic llvm.{base}")),
         }
@@ -229,6 +232,25 @@ impl<'m> FunctionLowerer<'_, 'm> {
             };
             self.emit(inst);
             result = Operand::Reg(dst);
+        }
+        self.copy_pieces(inst, &[result])
+    }
+
+    /// The sign bits of all lanes as one integer, the first lane lowest.
+    fn sign_bits(&mut self, inst: Value<'m>) -> Lowered<()> {
+        let vector = self.input(inst, 0)?;
+        let types = self.module.types.pieces(vector.ty())?;
+        let to = self.module.types.scalar(inst.ty())?;
+        let lanes = self.pieces(vector)?;
+        let mut result = Operand::Const(0);
+        for (index, (lane, piece)) in lanes.into_iter().zip(types.iter()).enumerate() {
+            let width = self.bits(piece.ty);
+            let ty = Ty::Int(width as u8);
+            let bits = self.convert(lane, piece.ty, ty);
+            let sign = self.binary_to(BinOp::LShr, ty, bits, Operand::Const(u128::from(width - 1)));
+            let sign = self.convert(sign, ty, to);
+            let sign = self.binary_to(BinOp::Shl, to, sign, Operand::Const(index as u128));
+            result = self.binary_to(BinOp::Or, to, result, sign);
         }
         self.copy_pieces(inst, &[result])
     }

@@ -5,7 +5,7 @@ use raddle_ir::{BinOp, CastOp, Gep, Inst, Operand, Ty};
 use super::Lowered;
 use super::atomics::{load_order, store_order};
 use super::function::FunctionLowerer;
-use super::places::Extent;
+use super::places::{Class, Extent};
 use super::types::scalar_bits;
 use crate::llvm::{Layout, TypeKind, Value};
 
@@ -88,7 +88,7 @@ impl<'m> FunctionLowerer<'_, 'm> {
                 return Err("vector of single bits in memory".to_owned());
             }
             let ty = Ty::Int(total as u8);
-            let place = self.place(pointer, 0, Extent::Scalar(u64::from(total.div_ceil(8))));
+            let place = self.place(pointer, 0, Extent::Scalar(u64::from(total.div_ceil(8)), Class::Integer));
             let dst = self.temporary(ty);
             self.emit(Inst::Load { dst, ty, ptr: base, atomic, volatile, place });
             let lanes = self.unpack(Operand::Reg(dst), &pieces);
@@ -122,7 +122,7 @@ impl<'m> FunctionLowerer<'_, 'm> {
             let packed = self.pack(&operands, &pieces)?;
             let total: u32 = pieces.iter().map(|piece| self.bits(piece.ty)).sum();
             let ty = Ty::Int(total as u8);
-            let place = self.place(pointer, 0, Extent::Scalar(u64::from(total.div_ceil(8))));
+            let place = self.place(pointer, 0, Extent::Scalar(u64::from(total.div_ceil(8)), Class::Integer));
             self.emit(Inst::Store { ty, value: packed, ptr: base, atomic, volatile, place });
             return Ok(());
         }
@@ -205,6 +205,11 @@ impl<'m> FunctionLowerer<'_, 'm> {
     }
 
     pub(super) fn scalar_extent(&self, ty: Ty) -> Extent {
-        Extent::Scalar(u64::from(scalar_bits(ty, self.module.pointer_bytes()).div_ceil(8)))
+        let class = match ty {
+            Ty::Int(_) => Class::Integer,
+            Ty::Float(_) => Class::Float,
+            Ty::Ptr => Class::Pointer,
+        };
+        Extent::Scalar(u64::from(scalar_bits(ty, self.module.pointer_bytes()).div_ceil(8)), class)
     }
 }

@@ -12,7 +12,7 @@ use raddle_ir::{
 use super::Lowered;
 use super::debug::Debug;
 use super::function::lower_body;
-use super::initializers::{Deferred, lower_initializers};
+use super::initializers::{Deferred, lower_deferred_initializers, lower_initializers};
 use super::types::Types;
 use crate::llvm::{Block, Module, Type, Value, ValueKind};
 
@@ -58,6 +58,7 @@ pub(crate) fn lower(
             lower_body(&mut lowerer, function);
         }
     }
+    lower_deferred_initializers(&mut lowerer);
     (lowerer.program, lowerer.warnings)
 }
 

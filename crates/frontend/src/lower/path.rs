@@ -5,7 +5,7 @@
 use raddle_ir::{DebugType, DebugTypeId, Field, PlaceStep, Program, RecordKind};
 
 use super::debug_types::size;
-use super::places::Extent;
+use super::places::{Class, Extent};
 
 /// What is left to explain of an address below a place.
 pub(super) struct Path {
@@ -39,7 +39,7 @@ impl Path {
             };
             match &program.debug_types[current] {
                 DebugType::Array { element, .. } => {
-                    if !self.enters_array() {
+                    if !self.goes_deeper() && !self.is_part(program, current, *element) {
                         return ty;
                     }
                     let Some(stride) = size(program, *element).filter(|stride| *stride > 0) else {
@@ -58,10 +58,12 @@ impl Path {
                     ty = Some(*element);
                 }
                 DebugType::Record { kind, fields, .. } => {
-                    if !self.enters_record() {
+                    let chosen = self.choose(program, *kind, fields);
+                    let part = chosen.is_some_and(|field| self.is_part(program, current, field.ty));
+                    if !self.goes_deeper() && !part {
                         return ty;
                     }
-                    let Some(field) = self.choose(program, *kind, fields) else {
+                    let Some(field) = chosen else {
                         return self.unexplained(steps, ty);
                     };
                     self.members = self.members.saturating_sub(1);
@@ -112,15 +114,15 @@ impl Path {
         Some(self.terms.remove(position).0)
     }
 
-    fn enters_array(&self) -> bool {
-        self.offset != 0
-            || !self.terms.is_empty()
-            || matches!(self.extent, Extent::Scalar(_))
-            || self.members > 0
+    fn goes_deeper(&self) -> bool {
+        let scalar = matches!(self.extent, Extent::Scalar(..));
+        self.offset != 0 || !self.terms.is_empty() || self.members > 0 || scalar
     }
 
-    fn enters_record(&self) -> bool {
-        self.enters_array()
+    /// Whether a block of bytes is too short for the whole and fits into the part: `a[0] = b[0]` copies one element.
+    fn is_part(&self, program: &Program, whole: DebugTypeId, part: DebugTypeId) -> bool {
+        let Extent::Range(Some(bytes)) = self.extent else { return false };
+        size(program, whole).is_some_and(|size| size > bytes) && size(program, part) == Some(bytes)
     }
 
     /// The member that an access of this extent at this offset is in.
@@ -130,7 +132,7 @@ impl Path {
             return Some(field);
         }
         let bytes = match self.extent {
-            Extent::Scalar(bytes) if self.terms.is_empty() => bytes,
+            Extent::Scalar(bytes, _) if self.terms.is_empty() => bytes,
             _ => 0,
         };
         let mut candidates = fields.iter().filter(|field| {
@@ -144,18 +146,17 @@ impl Path {
         if kind != RecordKind::Union {
             return candidates.next();
         }
-        // Of several views of a union the one with a scalar of exactly this size, else the first.
+        // Of several views of a union the one with a scalar of exactly this size and kind, else of this size, else the first.
         let all: Vec<&Field> = candidates.collect();
-        let exact = all.iter().find(|field| {
-            matches!(self.extent, Extent::Scalar(_))
-                && self.terms.is_empty()
-                && leaf_size(program, field.ty, start - field.bit_offset) == Some(bytes)
-        });
-        exact.or(all.first()).copied()
+        let Extent::Scalar(bytes, class) = self.extent else { return all.first().copied() };
+        let leaf = |field: &&&Field| leaf(program, field.ty, start - field.bit_offset);
+        let same_size = |field: &&&Field| leaf(field).is_some_and(|(size, _)| size == bytes);
+        let same_kind = |field: &&&Field| leaf(field) == Some((bytes, class));
+        all.iter().find(same_kind).or_else(|| all.iter().find(same_size)).or(all.first()).copied()
     }
 
     fn bit_field<'a>(&self, fields: &'a [Field], start: u64) -> Option<&'a Field> {
-        let Extent::Scalar(bytes) = self.extent else { return None };
+        let Extent::Scalar(bytes, _) = self.extent else { return None };
         let (low, width) = self.bits.unwrap_or((0, (bytes * 8) as u32));
         let (low, high) = (start + u64::from(low), start + u64::from(low) + u64::from(width));
         let overlaps = |field: &&Field| {
@@ -209,8 +210,8 @@ pub(super) fn first_member_named(program: &Program, ty: DebugTypeId, wanted: &st
     None
 }
 
-/// Bytes of the scalar at a bit offset of a type.
-fn leaf_size(program: &Program, ty: DebugTypeId, offset: u64) -> Option<u64> {
+/// Size and kind of the scalar at a bit offset of a type.
+fn leaf(program: &Program, ty: DebugTypeId, offset: u64) -> Option<(u64, Class)> {
     let (mut ty, mut offset) = (ty, offset);
     for _ in 0..16 {
         match &program.debug_types[program.strip(ty)] {
@@ -227,8 +228,19 @@ fn leaf_size(program: &Program, ty: DebugTypeId, offset: u64) -> Option<u64> {
                 offset %= bits;
                 ty = *element;
             }
-            _ => return (offset == 0).then(|| size(program, ty)).flatten(),
+            leaf => {
+                let class = match leaf {
+                    DebugType::Pointer { .. } => Class::Pointer,
+                    DebugType::Scalar { name, .. } if is_float(program.text(*name)) => Class::Float,
+                    _ => Class::Integer,
+                };
+                return (offset == 0).then(|| size(program, ty)).flatten().map(|bytes| (bytes, class));
+            }
         }
     }
     None
+}
+
+fn is_float(name: &str) -> bool {
+    ["float", "double", "_Float", "__float"].iter().any(|word| name.contains(word))
 }

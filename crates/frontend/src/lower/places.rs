@@ -19,11 +19,19 @@ use crate::llvm::{ConstKind, TypeKind, Value, ValueKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// One scalar of so many bytes.
-    Scalar(u64),
+    Scalar(u64, Class),
     /// A block of bytes, of known length or not.
     Range(Option<u64>),
     /// The object that a call is given the address of, and the name of its type where the callee tells it.
     Object(Option<&'static str>),
+}
+
+/// What kind of scalar, to tell the members of a union apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Integer,
+    Float,
+    Pointer,
 }
 
 /// A path longer than this is cut off: it is no name any more.
