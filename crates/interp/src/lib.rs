@@ -24,7 +24,7 @@
 //! * A crash, a failed assertion, an unsupported construct and a limit inside the machine let other threads move first, like any end
 //!   of the process. Errors that pthreads report by a return value are problems and the run goes on; where behaviour is undefined and nothing
 //!   sane follows (unlocking another thread's normal mutex), the run ends.
-//! * Loops that wait end by the rule in `stutter`. A round with more than 32 visible operations is not recognised and meets the step
+//! * Loops that wait end by the rule in `stutter`. A round with some thousand visible operations is not recognised and meets the step
 //!   limit. A run that is cut because it only repeats itself, while another thread had a chance to move, ends as `Infeasible`.
 //! * Not supported, and said so when reached: cancelling threads, `fork`, `setjmp`, signal handlers, library callbacks that
 //!   synchronise (unless accesses are visible).

@@ -7,8 +7,8 @@
 //!   program is the same too. Here the thread sleeps only where it holds the fewest locks of its round, so that a sleeper never keeps
 //!   a lock that it would give up by going on.
 //!
-//! Cutting such rounds loses no race: what happens in the second round happened in the first, with no more order around it. Cycles
-//! of more than [`WINDOW`] stops are not seen, and end at the step limit.
+//! Cutting such rounds loses no race: what happens in the second round happened in the first, with no more order around it. Rounds
+//! of more than [`WINDOW`] stops are noticed late, those of more than [`FARTHEST`] not at all: these end at the step limit.
 
 use crate::exec::Cx;
 use crate::memory::mix;
@@ -17,12 +17,13 @@ use crate::world::State;
 use raddle_ir::Ty;
 
 /// Stops remembered.
-const WINDOW: usize = 32;
+const WINDOW: usize = 24;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stutter {
     /// Latest stops, oldest first.
     stops: Vec<Stop>,
+    far: Far,
     pub sleep: Option<Sleep>,
     /// Hash of the thread's local state at its present stop.
     pub local: u64,
@@ -67,6 +68,7 @@ impl Stutter {
 
     /// The thread takes this variant from where it stands, in this state.
     pub fn takes(&mut self, variant: u32, version: u64, others: u64) {
+        self.far.takes(variant, version, others);
         if let Some(stop) = self.stops.last_mut() {
             stop.taken = variant;
             stop.version = version;
@@ -76,6 +78,7 @@ impl Stutter {
 
     /// Another thread could move while this one stood at its present stop.
     pub fn note_chance(&mut self) {
+        self.far.round.chance = true;
         if let Some(stop) = self.stops.last_mut() {
             stop.chance = true;
         }
@@ -85,36 +88,30 @@ impl Stutter {
     pub fn stops_at(&mut self, local: u64, version: u64, others: u64, held: u32) {
         self.local = local;
         self.sleep = None;
-        let mut taken = 0u64;
-        let mut pure = true;
-        let mut lowest = held;
-        let mut chance = false;
-        let mut found = None;
+        let now = Stop { local, arrived: version, version, others, held, taken: 0, chance: false };
+        let mut round = Round::default();
+        // The latest equal stop decides how far round the thread has come; earlier ones only add variants.
+        let (mut quiet, mut loud) = (Visits::default(), Visits::default());
         for stop in self.stops.iter().rev() {
-            pure &= stop.version == version;
-            lowest = lowest.min(stop.held);
-            let same = stop.local == local && stop.version == version;
-            if same && (pure || stop.others == others) {
-                taken |= 1 << stop.taken.min(63);
-                if found.is_none() {
-                    found = Some((pure, lowest, chance));
+            round.back_to(stop, &now);
+            if stop.local == local && stop.version == version {
+                if round.pure {
+                    quiet.add(stop, &round);
+                } else if stop.others == others {
+                    loud.add(stop, &round);
                 }
             }
-            pure &= stop.arrived == version;
-            if !same {
-                chance |= stop.chance;
-            }
+            round.beyond(stop, &now);
         }
-        if let Some((pure, lowest, chance)) = found
-            && (pure || held <= lowest)
-        {
-            let others = (!pure).then_some(others);
-            self.sleep = Some(Sleep { version, others, taken, chance: chance && !pure });
+        self.sleep = quiet.sleep(&now, None).or_else(|| loud.sleep(&now, Some(others)));
+        if self.sleep.is_none() {
+            self.sleep = self.far.arrives(&now);
         }
+        self.far.passes(&now);
         if self.stops.len() == WINDOW {
             self.stops.remove(0);
         }
-        self.stops.push(Stop { local, arrived: version, version, others, held, taken: 0, chance: false });
+        self.stops.push(now);
     }
 
     /// The thread is found to spin: it sleeps until the shared state changes.
@@ -127,6 +124,108 @@ impl Stutter {
     }
 }
 
+/// What happened between an earlier stop and now.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// The shared state was the same all the way.
+    pure: bool,
+    /// Fewest locks held.
+    lowest: u32,
+    /// Another thread could have moved at a stop in between.
+    chance: bool,
+}
+
+impl Default for Round {
+    fn default() -> Self {
+        Self { pure: true, lowest: u32::MAX, chance: false }
+    }
+}
+
+impl Round {
+    /// The round reaches back to `stop`, from which the thread went on.
+    fn back_to(&mut self, stop: &Stop, now: &Stop) {
+        self.pure &= stop.version == now.version;
+        self.lowest = self.lowest.min(stop.held);
+    }
+
+    /// The round reaches back beyond it.
+    fn beyond(&mut self, stop: &Stop, now: &Stop) {
+        self.pure &= stop.arrived == now.version;
+        if (stop.local, stop.version) != (now.local, now.version) {
+            self.chance |= stop.chance;
+        }
+    }
+}
+
+/// Earlier stops that equal the present one.
+#[derive(Default)]
+struct Visits {
+    taken: u64,
+    latest: Option<Round>,
+}
+
+impl Visits {
+    fn add(&mut self, stop: &Stop, round: &Round) {
+        self.taken |= 1 << stop.taken.min(63);
+        self.latest.get_or_insert(*round);
+    }
+
+    fn sleep(&self, now: &Stop, others: Option<u64>) -> Option<Sleep> {
+        let round = self.latest.filter(|round| others.is_none() || now.held <= round.lowest)?;
+        let chance = others.is_some() && round.chance;
+        Some(Sleep { version: now.version, others, taken: self.taken, chance })
+    }
+}
+
+/// Rounds longer than the window, by Brent's algorithm: one stop is kept, and exchanged at growing distances.
+#[derive(Clone, Copy, Debug, Default)]
+struct Far {
+    anchor: Option<Stop>,
+    /// Since the anchor.
+    round: Round,
+    steps: u32,
+    power: u32,
+    fresh: bool,
+}
+
+/// Stops after which the anchor is exchanged at the latest.
+const FARTHEST: u32 = 4096;
+
+impl Far {
+    fn takes(&mut self, variant: u32, version: u64, others: u64) {
+        if let Some(anchor) = self.anchor.as_mut().filter(|_| self.fresh) {
+            anchor.taken = variant;
+            anchor.version = version;
+            anchor.others = others;
+        }
+        self.fresh = false;
+    }
+
+    fn arrives(&self, now: &Stop) -> Option<Sleep> {
+        let anchor = self.anchor?;
+        let same = anchor.local == now.local && anchor.version == now.version && anchor.others == now.others;
+        (same && now.held <= self.round.lowest).then_some(Sleep {
+            version: now.version,
+            others: Some(now.others),
+            taken: 1 << anchor.taken.min(63),
+            chance: self.round.chance,
+        })
+    }
+
+    fn passes(&mut self, now: &Stop) {
+        self.steps += 1;
+        self.round.lowest = self.round.lowest.min(now.held);
+        let fewer = self.anchor.is_some_and(|anchor| now.held < anchor.held);
+        if self.anchor.is_none() || self.steps >= self.power || fewer {
+            self.power = (self.power * 2).clamp(1, FARTHEST);
+            self.steps = 0;
+            self.anchor = Some(*now);
+            self.round = Round { lowest: now.held, ..Round::default() };
+            self.fresh = true;
+        }
+    }
+}
+
 /// Looks for a state that comes back inside a segment (Brent's algorithm).
 pub(crate) struct Probe {
     anchor: (u64, u64),
@@ -136,8 +235,9 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    pub fn new(state: (u64, u64)) -> Self {
-        Self { anchor: state, steps: 0, power: 1, left: 96 }
+    /// Looks at this many states at most.
+    pub fn new(state: (u64, u64), patience: u32) -> Self {
+        Self { anchor: state, steps: 0, power: 1, left: patience }
     }
 
     pub fn returns_to(&mut self, state: (u64, u64)) -> bool {

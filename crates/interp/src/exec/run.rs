@@ -20,6 +20,8 @@ struct Meter {
     chunk: i64,
     used: u64,
     probe: Option<Probe>,
+    /// States that the next probe looks at.
+    patience: u32,
 }
 
 impl Cx<'_> {
@@ -41,7 +43,7 @@ impl Cx<'_> {
         let image = self.image;
         let wide_pointers = self.memory.layout.pointer_bytes == 8;
         let pointer_mask = self.memory.layout.mask;
-        let mut meter = Meter { fuel: FIRST_LOOK, chunk: FIRST_LOOK, used: 0, probe: None };
+        let mut meter = Meter { fuel: FIRST_LOOK, chunk: FIRST_LOOK, used: 0, probe: None, patience: 96 };
         let mut regs = std::mem::take(&mut self.thread.regs);
         'frames: loop {
             let top = self.thread.top();
@@ -297,7 +299,8 @@ impl Cx<'_> {
         if meter.used >= self.world.options.segment_limit && self.thread.nesting == 0 {
             return Err(self.stand(OpKind::Yield, Action::Resume));
         }
-        meter.probe = Some(Probe::new((self.local_hash(), self.version())));
+        meter.probe = Some(Probe::new((self.local_hash(), self.version()), meter.patience));
+        meter.patience = (meter.patience * 4).min(1 << 16);
         Ok(())
     }
 

@@ -137,3 +137,21 @@ fn a_waiter_with_a_second_chance_takes_it() {
         &["exit 6"],
     );
 }
+
+#[test]
+fn long_rounds_end_too() {
+    check(
+        "volatile int f; int main(void) { while (!f) for (volatile int i = 0; i < 900; i++) ; return 0; }",
+        &["livelock [livelock]"],
+    );
+    check(
+        "atomic_int a[100], f; int main(void) { int s = 0; while (!f) for (int i = 0; i < 100; i++) s |= a[i]; return s; }",
+        &["livelock [livelock]"],
+    );
+    check(
+        "atomic_int a[40], f; void *t(void *x) { f = 1; return 0; }
+         int main(void) { pthread_t p; int s = 0; pthread_create(&p, 0, t, 0);
+           do { s = 0; for (int i = 0; i < 40; i++) s |= a[i]; } while (!f); return s; }",
+        &["exit 0"],
+    );
+}
