@@ -83,12 +83,24 @@ fn copy_of_examples(root: &Path) -> tempfile::TempDir {
     folder
 }
 
+/// A word with a star stands for the one file that fits it, as in a shell.
+fn expand(folder: &Path, word: &str) -> String {
+    let Some((before, after)) = word.split_once('*') else { return word.to_owned() };
+    let (parent, start) = before.rsplit_once('/').unwrap_or((".", before));
+    let entries = std::fs::read_dir(folder.join(parent)).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut fitting: Vec<String> = names.filter(|n| n.starts_with(start) && n.ends_with(after)).collect();
+    assert_eq!(fitting.len(), 1, "files that fit {word}: {fitting:?}");
+    format!("{parent}/{}", fitting.remove(0))
+}
+
 /// Standard output, line by line; times are not part of a stable output and are masked.
 fn run(folder: &Path, arguments: &[String]) -> Vec<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_raddle"))
-        .args(arguments)
+        .args(arguments.iter().map(|word| expand(folder, word)))
         .current_dir(folder)
         .env("COLUMNS", "100")
+        .env("NO_COLOR", "1")
         .output()
         .expect("raddle can be started");
     let text = String::from_utf8(output.stdout).expect("output is UTF-8");
