@@ -49,6 +49,12 @@ pub(crate) fn link<'c>(
         if found != wanted && (request.data_model.is_some() || unit.origin == Origin::Compiled) {
             return Err(FrontendError::DataModel { path: unit.source.clone(), found, wanted });
         }
+        if module.has_assembly() {
+            warnings.push(format!(
+                "{}: assembly outside of functions is not read; functions written in it have no body",
+                unit.source.display()
+            ));
+        }
         modules.push((unit, module, found));
     }
     if let Some(path) = &compiled.database {

@@ -1,9 +1,11 @@
 //! Finds clang 19 and the bitcode checker that comes with it.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use crate::FrontendError;
 
@@ -41,6 +43,9 @@ pub(crate) fn opt() -> Option<PathBuf> {
     FOUND.get_or_init(find).clone()
 }
 
+/// The largest single source takes clang seconds; a damaged file can send a reader round in circles.
+const LONGEST_RUN: Duration = Duration::from_secs(300);
+
 /// What a tool printed on standard error, and whether it went well.
 pub(crate) struct Outcome {
     pub(crate) success: bool,
@@ -59,15 +64,49 @@ pub(crate) fn run(
     if let Some(directory) = directory {
         command.current_dir(directory);
     }
-    let output = command.output().map_err(|error| FrontendError::Tool {
+    let problem = |error: std::io::Error| FrontendError::Tool {
         what: program.display().to_string(),
         reason: error.to_string(),
-    })?;
-    let mut message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-    if !output.status.success() && message.is_empty() {
-        message = format!("{} ended with {}", program.display(), output.status);
+    };
+    let mut child = command.spawn().map_err(problem)?;
+    let errors = child.stderr.take();
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut errors) = errors {
+            // What could not be read is missing from a message, no more.
+            let _ = errors.read_to_end(&mut bytes);
+        }
+        bytes
+    });
+    let status = wait(&mut child).map_err(problem)?;
+    let bytes = reader.join().unwrap_or_default();
+    let mut message = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+    let Some(status) = status else {
+        let message = format!("{} did not end within {} seconds", program.display(), LONGEST_RUN.as_secs());
+        return Ok(Outcome { success: false, message });
+    };
+    if !status.success() && message.is_empty() {
+        message = format!("{} ended with {status}", program.display());
     }
-    Ok(Outcome { success: output.status.success(), message })
+    Ok(Outcome { success: status.success(), message })
+}
+
+/// The child's end, or `None` when it took too long and was stopped.
+fn wait(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() > LONGEST_RUN {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
 }
 
 fn prefixed(tool: &str) -> Option<PathBuf> {

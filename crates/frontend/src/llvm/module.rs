@@ -9,8 +9,8 @@ use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeModule, LLVMGetDataLayoutStr, LLVMGetDiagInfoDescription,
     LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetModuleContext,
-    LLVMGetNamedFunction, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget, LLVMSetDataLayout,
-    LLVMSetIsNewDbgInfoFormat, LLVMSetTarget,
+    LLVMGetModuleInlineAsm, LLVMGetNamedFunction, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget,
+    LLVMSetDataLayout, LLVMSetIsNewDbgInfoFormat, LLVMSetTarget,
 };
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
@@ -133,6 +133,13 @@ impl<'c> Module<'c> {
     pub(crate) fn function(&self, name: &str) -> Option<Value<'_>> {
         let name = CString::new(name).ok()?;
         Value::maybe(unsafe { LLVMGetNamedFunction(self.raw, name.as_ptr()) })
+    }
+
+    /// Whether the source has assembly outside of functions.
+    pub(crate) fn has_assembly(&self) -> bool {
+        let mut length = 0;
+        unsafe { LLVMGetModuleInlineAsm(self.raw, &mut length) };
+        length > 0
     }
 
     pub(crate) fn layout(&self) -> Layout<'_> {

@@ -10,6 +10,21 @@ pub(super) struct Draft {
     pub(super) terminator: Option<(Terminator, Option<Span>)>,
 }
 
+impl Draft {
+    /// Whether control can go from here to a block. A refused terminator goes nowhere, an unwinding call only to its normal end.
+    pub(super) fn goes_to(&self, block: BlockId) -> bool {
+        match self.terminator.as_ref().map(|(terminator, _)| terminator) {
+            Some(Terminator::Br(target)) => *target == block,
+            Some(Terminator::CondBr { then, other, .. }) => *then == block || *other == block,
+            Some(Terminator::Switch { cases, default, .. }) => {
+                *default == block || cases.iter().any(|(_, target)| *target == block)
+            }
+            Some(Terminator::IndirectBr { targets, .. }) => targets.contains(&block),
+            _ => false,
+        }
+    }
+}
+
 /// Turns drafts into blocks and numbers their sites through the program.
 pub(super) fn finish(
     drafts: Vec<Draft>,

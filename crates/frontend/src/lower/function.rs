@@ -261,7 +261,8 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
             let mut incoming: Vec<Vec<(BlockId, Operand)>> = vec![Vec::new(); slot.count as usize];
             for (from, value) in phi.incoming() {
                 let Some(&from) = self.block_ids.get(&from) else { continue };
-                if incoming[0].iter().any(|(known, _)| *known == from) {
+                let known = incoming[0].iter().any(|(known, _)| *known == from);
+                if known || !self.drafts[from.index()].goes_to(BlockId(index as u32)) {
                     continue;
                 }
                 self.current = from.index();

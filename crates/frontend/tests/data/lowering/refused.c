@@ -17,3 +17,12 @@ int jumps(void)
 out:
     return 2;
 }
+
+int joins(int n)
+{
+    int result = n;
+    __asm__ goto("jmp %l0" : : : : out); // IS: unsupported asm goto
+    result = x; // IS: load x
+out:
+    return result;
+}
