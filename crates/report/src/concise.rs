@@ -13,6 +13,10 @@ pub fn concise(outcome: &Outcome) -> String {
     }
     out.push_str(&verdict_line(outcome));
     out.push('\n');
+    if !outcome.assumptions.is_empty() {
+        let ids: Vec<&str> = outcome.assumptions.iter().map(|assumption| assumption.id).collect();
+        out.push_str(&format!("assuming {}\n", ids.join(", ")));
+    }
     for reason in &outcome.unknown_reasons {
         let at = if reason.place.is_empty() { String::new() } else { format!("{}: ", reason.place) };
         out.push_str(&format!("{at}{}\n", reason.text));
