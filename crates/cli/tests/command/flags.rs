@@ -42,7 +42,7 @@ fn concise_is_one_line_per_finding() {
         lines[0].contains("counter_race.c:10:") && lines[0].contains(": data race on counter ("),
         "{lines:?}"
     );
-    assert!(lines.last().unwrap().starts_with("verdict: race"), "{lines:?}");
+    assert!(lines[1].starts_with("verdict: race") && lines[2] == "assuming A-THREAD", "{lines:?}");
 }
 
 #[test]
