@@ -110,8 +110,12 @@ pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, Fronte
     for (job, result) in jobs.iter().zip(results) {
         let done = result?;
         warnings.extend(done.warnings);
-        if done.replaced && !assumptions.contains(&"A-LAYOUT") {
-            assumptions.push("A-LAYOUT");
+        if done.replaced {
+            warnings.push(format!(
+                "{}: types of its expanded headers that clang does not know were replaced by similar ones",
+                job.source.display()
+            ));
+            assumptions = vec!["A-LAYOUT"];
         }
         if let Some(bitcode) = done.bitcode {
             let primary = (job.kind == InputKind::PreprocessedC).then(|| source_of(&job.input)).flatten();

@@ -88,6 +88,9 @@ impl<'m> FunctionLowerer<'_, 'm> {
             "x86.sse2.pmovmskb.128" | "x86.avx2.pmovmskb" | "x86.sse.movmsk.ps" | "x86.sse2.movmsk.pd" => {
                 self.sign_bits(inst)
             }
+            "x86.sse2.pslli.w" | "x86.sse2.pslli.d" | "x86.sse2.pslli.q" => self.shift(inst, BinOp::Shl),
+            "x86.sse2.psrli.w" | "x86.sse2.psrli.d" | "x86.sse2.psrli.q" => self.shift(inst, BinOp::LShr),
+            "x86.sse2.psrai.w" | "x86.sse2.psrai.d" => self.shift(inst, BinOp::AShr),
             _ if base.starts_with("vector.reduce.") => self.reduce(inst, base),
             _ => Err(format!("intrinsic llvm.{base}")),
         }
@@ -253,6 +256,19 @@ impl<'m> FunctionLowerer<'_, 'm> {
             result = self.binary_to(BinOp::Or, to, result, sign);
         }
         self.copy_pieces(inst, &[result])
+    }
+
+    /// All lanes shifted by one constant; by the width or more gives 0 or the sign, in the processor as in the IR.
+    fn shift(&mut self, inst: Value<'m>, op: BinOp) -> Lowered<()> {
+        let (vector, amount) = (self.input(inst, 0)?, self.input(inst, 1)?);
+        let amount = amount.int_bits().ok_or_else(|| "vector shift by a variable amount".to_owned())?;
+        let (slot, types) = (self.slot(inst)?, self.module.types.pieces(inst.ty())?);
+        let lanes = self.pieces(vector)?;
+        for (lane, piece) in types.iter().enumerate() {
+            let b = Operand::Const(amount.min(u128::from(self.bits(piece.ty))));
+            self.emit(Inst::Bin { dst: slot.reg(lane), op, ty: piece.ty, a: lanes[lane], b });
+        }
+        Ok(())
     }
 
     fn argument(&mut self, inst: Value<'m>, index: u32) -> Lowered<Operand> {

@@ -37,6 +37,9 @@ pub(super) enum Class {
 /// A path longer than this is cut off: it is no name any more.
 const LONGEST_PATH: usize = 24;
 
+/// Steps of address arithmetic that are followed back.
+const LONGEST_CHAIN: usize = 256;
+
 /// The type of the object that a synchronisation function is given, by the function's name.
 pub(super) fn object_type(callee: &str) -> Option<&'static str> {
     const TYPES: [(&str, &str); 10] = [
@@ -149,7 +152,8 @@ impl<'m> FunctionLowerer<'_, 'm> {
     /// Back through address arithmetic; with `stop_at_names`, only to the first register that a variable names.
     fn trace_from(&self, pointer: Value<'m>, stop_at_names: bool) -> Trace<'m> {
         let mut trace = Trace { root: pointer, offset: 0, indices: Vec::new(), members: 0, record: None };
-        loop {
+        // In code that cannot be reached an address may be computed from itself.
+        for _ in 0..LONGEST_CHAIN {
             let value = trace.root;
             if stop_at_names && self.named.contains_key(&value) {
                 return trace;
@@ -184,6 +188,7 @@ impl<'m> FunctionLowerer<'_, 'm> {
                 _ => return trace,
             }
         }
+        trace
     }
 
     /// The argument that an intrinsic returns as it is.
