@@ -93,10 +93,10 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
         let id = ThreadId(interp.threads.len() as u32 - 1);
         note_stop(interp, id);
     }
-    note_stop(interp, moved);
     if interp.world.state.status != Status::Running {
         return;
     }
+    note_stop(interp, moved);
     if interp.world.state.steps >= interp.world.options.step_limit {
         interp.world.state.status = Status::Limit { reason: "visible operations of one run".to_owned() };
         return;
@@ -139,6 +139,9 @@ fn note_stop(interp: &mut Interp, id: ThreadId) {
             matches!(cx.thread.stand, Stand::Before { operation: Operation { kind: OpKind::Spin, .. }, .. });
         if spin {
             cx.thread.stutter.sleep_now(version);
+        }
+        if cx.thread.stutter.sleep.is_some() {
+            cx.assume("A-HASH");
         }
     }
 }
@@ -306,6 +309,12 @@ impl<'a> View<'a> {
                     open(0);
                 }
             }
+            // Destroying a barrier waits, as glibc's does, until all threads of its last round have left.
+            OpKind::SyncDestroy { object } => {
+                if !matches!(sync.get(object), Some(SyncObject::Barrier(barrier)) if barrier.leaving > 0) {
+                    open(0);
+                }
+            }
             OpKind::Choose { variants } => (0..variants).for_each(open),
             OpKind::Begin
             | OpKind::End
@@ -313,7 +322,6 @@ impl<'a> View<'a> {
             | OpKind::Detach { .. }
             | OpKind::Unlock { .. }
             | OpKind::SyncInit { .. }
-            | OpKind::SyncDestroy { .. }
             | OpKind::WaitBegin { .. }
             | OpKind::Broadcast { .. }
             | OpKind::BarrierArrive { .. }

@@ -87,8 +87,8 @@ impl Cx<'_> {
         life.ended = true;
         life.result = result;
         self.thread.stand = Stand::Ended;
+        // The end of the last thread is its last event: no `Exit` follows it.
         if self.world.state.lives.iter().all(|life| life.ended) {
-            self.event(EventKind::Exit);
             self.world.state.status = Status::Exited(0);
         }
     }

@@ -248,11 +248,11 @@ impl Cx<'_> {
             SyncObject::Barrier(barrier) => barrier.arrived > 0,
             SyncObject::Semaphore { .. } | SyncObject::Once(_) => false,
         };
-        self.event(EventKind::SyncDestroy { object: at });
         if busy {
             self.problem(ProblemKind::DestroyLocked, Some(at), "");
             return Ok(self.answer(returns, Err(Errno::Busy)));
         }
+        self.event(EventKind::SyncDestroy { object: at });
         self.write_sync_bytes(address, expected, u32::MAX);
         self.world.sync.set(at, SyncObject::Destroyed);
         Ok(self.answer(returns, Ok(())))

@@ -106,7 +106,9 @@ impl Cx<'_> {
             }
             Acquired::Again => Ok(()),
             Acquired::Failed(error) => {
-                self.event(EventKind::AcquireFailed { lock: at });
+                if error != Errno::Invalid {
+                    self.event(EventKind::AcquireFailed { lock: at });
+                }
                 Err(error)
             }
         };

@@ -11,4 +11,5 @@ mod problems;
 mod stutter;
 mod sync;
 mod threads;
+mod traces;
 mod visibility;
