@@ -37,7 +37,7 @@ impl Assumption {
         },
         Assumption { id: "A-SIGNAL", text: "no signal handler runs" },
         Assumption { id: "A-IO", text: "files and sockets behave as the built-in model" },
-        Assumption { id: "A-HASH", text: "different states have different 128-bit hashes" },
+        Assumption { id: "A-HASH", text: "different states have different hashes" },
     ];
 
     /// The assumption with this id. Panics on an unknown id: ids are written in the source, not read from input.

@@ -140,7 +140,7 @@ fn note_stop(interp: &mut Interp, id: ThreadId) {
         if spin {
             cx.thread.stutter.sleep_now(version);
         }
-        if cx.thread.stutter.sleep.is_some() {
+        if cx.thread.stutter.sleep.is_some() && cx.world.state.status == Status::Running {
             cx.assume("A-HASH");
         }
     }
