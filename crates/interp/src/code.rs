@@ -397,6 +397,8 @@ pub(crate) enum Code {
         reason: Symbol,
     },
     Unreachable,
+    /// The next instruction reads a local that was never assigned.
+    Unassigned,
     Nop,
 }
 

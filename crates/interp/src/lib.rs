@@ -19,7 +19,8 @@
 //! * Where accesses are visible, each access of a copy or of a library call is a step of its own. What a synchronisation call
 //!   reads and writes besides its lock (the result of a join, an attribute, a `timespec`) belongs to its step.
 //! * The id of a new thread is written before it starts. Locals of the main thread outlive its `pthread_exit`.
-//! * Reading what was never written gives a fixed pattern (A-UNINIT); values that `mem2reg` left undefined read as 0.
+//! * Reading what was never written gives a fixed pattern, a local that `mem2reg` found unassigned reads as 0 (both A-UNINIT; a value
+//!   that is unassigned on one of several paths only is not noticed).
 //! * `__VERIFIER_nondet_*` of more than four values tries a few; `incomplete_reasons` then says so, and `safe` must not be said.
 //! * A crash, a failed assertion, an unsupported construct and a limit inside the machine let other threads move first, like any end
 //!   of the process. Errors that pthreads report by a return value are problems and the run goes on; where behaviour is undefined and nothing

@@ -89,9 +89,20 @@ impl Compiler<'_> {
             let plain = block.insts.len() - usize::from(fused.is_some());
             for (index, inst) in block.insts[..plain].iter().enumerate() {
                 self.site = block.site_of(index);
+                self.note_unassigned(inst);
                 self.inst(inst);
             }
             self.site = block.terminator_site();
+            if fused.is_some()
+                && let Some(inst) = block.insts.last()
+            {
+                self.note_unassigned(inst);
+            }
+            let mut unassigned = false;
+            block.terminator.each_operand(|operand| unassigned |= operand == Operand::Undef);
+            if unassigned {
+                self.emit(Code::Unassigned);
+            }
             self.terminator(id, block, fused);
         }
     }
@@ -128,6 +139,17 @@ impl Compiler<'_> {
         }
         self.func.slots = self.func.registers + self.func.consts.len() as u32;
         self.func
+    }
+
+    /// `mem2reg` leaves `Undef` where a local is read before it is assigned. Handing it on does not count yet.
+    fn note_unassigned(&mut self, inst: &Inst) {
+        let mut unassigned = false;
+        if !matches!(inst, Inst::Select { .. } | Inst::Copy { .. }) {
+            inst.each_operand(|operand| unassigned |= operand == Operand::Undef);
+        }
+        if unassigned {
+            self.emit(Code::Unassigned);
+        }
     }
 
     fn emit(&mut self, code: Code) -> Pc {

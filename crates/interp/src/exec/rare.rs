@@ -127,6 +127,7 @@ impl Cx<'_> {
                     self.set(slot, ty, 0);
                 }
             }
+            Code::Unassigned => self.assume("A-UNINIT"),
             Code::Unsupported { reason } => {
                 let reason = image.program.text(reason).to_owned();
                 return Err(self.unsupported(reason));

@@ -84,6 +84,7 @@ fn assumptions_are_those_that_were_used() {
         interp.assumptions()
     };
     assert_eq!(used("int main(void) { return 0; }"), [""; 0]);
+    assert_eq!(used("int main(void) { int x; return x == 12345; }"), ["A-UNINIT"]);
     assert_eq!(used("int main(void) { free(malloc(3)); return 0; }"), ["A-MALLOC"]);
     assert_eq!(used("int main(int argc, char **argv) { int a[2]; return a[argc] == 12345; }"), ["A-UNINIT"]);
     assert_eq!(
