@@ -16,10 +16,19 @@ pub enum Verdict {
     Agrees,
     /// The native program did not end in time or was killed: nothing to compare with.
     NoReference,
+    /// Raddle says that it does not understand the program: no wrong answer, but none either.
+    NotUnderstood(String),
     Differs(String),
 }
 
 impl Verdict {
+    pub fn not_understood(&self) -> Option<&String> {
+        match self {
+            Verdict::NotUnderstood(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
     pub fn complaint(&self) -> Option<&String> {
         match self {
             Verdict::Differs(text) => Some(text),
@@ -62,7 +71,10 @@ pub fn compare(source: &Path, model: DataModel, cflags: &[&str]) -> Verdict {
     };
     let got = match run_interpreted(source, model, cflags, &args, &stdin) {
         Ok(got) => got,
-        Err(why) => return Verdict::Differs(format!("{} ({}): {why}", source.display(), model.name())),
+        Err(Failure::NotUnderstood(reason)) => return Verdict::NotUnderstood(reason),
+        Err(Failure::Other(why)) => {
+            return Verdict::Differs(format!("{} ({}): {why}", source.display(), model.name()));
+        }
     };
     if got == expected {
         return Verdict::Agrees;
@@ -152,20 +164,25 @@ fn run_native(
     (code != 124).then_some((output.stdout, code))
 }
 
+enum Failure {
+    NotUnderstood(String),
+    Other(String),
+}
+
 fn run_interpreted(
     source: &Path,
     model: DataModel,
     cflags: &[&str],
     args: &[String],
     stdin: &str,
-) -> Result<(Vec<u8>, i32), String> {
+) -> Result<(Vec<u8>, i32), Failure> {
     let request = Request {
         inputs: vec![source.to_path_buf()],
         cflags: cflags.iter().map(|f| (*f).to_owned()).collect(),
         data_model: Some(model),
         target: None,
     };
-    let loaded = load(&request).map_err(|e| format!("frontend: {e}"))?;
+    let loaded = load(&request).map_err(|e| Failure::Other(format!("frontend: {e}")))?;
     let models = Models::resolve(&loaded.program, &Config::default());
     let options = Options {
         args: std::iter::once("program".to_owned()).chain(args.iter().cloned()).collect(),
@@ -173,7 +190,7 @@ fn run_interpreted(
         ..Options::default()
     };
     let mut machine = Interp::new(Arc::new(loaded.program), Arc::new(models), options)
-        .map_err(|e| format!("start: {e}"))?;
+        .map_err(|e| Failure::Other(format!("start: {e}")))?;
     let mut choices = Vec::new();
     loop {
         match machine.status() {
@@ -183,7 +200,8 @@ fn run_interpreted(
                 machine.step(choices[0], &mut IgnoreEvents);
             }
             Status::Exited(code) => return Ok((machine.output().to_vec(), code & 0xff)),
-            other => return Err(format!("{other:?} {:?}", machine.problems())),
+            Status::Unsupported { reason, .. } => return Err(Failure::NotUnderstood(reason)),
+            other => return Err(Failure::Other(format!("{other:?} {:?}", machine.problems()))),
         }
     }
 }
