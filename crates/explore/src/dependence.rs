@@ -150,7 +150,7 @@ pub enum LockUse {
     Shared,
     /// A try or timed lock that did not get it.
     Failed,
-    /// Not known yet.
+    /// Not known yet, or misuse.
     Any,
 }
 
@@ -222,13 +222,14 @@ pub enum NextMove {
 }
 
 impl Footprint {
-    /// The worst that the operation may turn out to be, provided that it does not crash.
-    pub fn pending(thread: ThreadId, kind: OpKind) -> Footprint {
+    /// The worst that the operation may turn out to be, provided that it does not crash. `held` are the locks of the thread.
+    pub fn pending(thread: ThreadId, kind: OpKind, held: &[Addr]) -> Footprint {
         match kind {
             OpKind::Begin | OpKind::Fence | OpKind::Choose { .. } | OpKind::Yield | OpKind::Spin => {
                 Footprint::Nothing
             }
             OpKind::Exit => Footprint::Everything,
+            OpKind::End if !held.is_empty() => Footprint::Everything,
             OpKind::End => Footprint::Thread(thread),
             OpKind::Create => Footprint::Creation,
             OpKind::Join { child } | OpKind::Detach { child } => Footprint::Thread(child),
@@ -281,12 +282,14 @@ impl Footprint {
         if cut {
             return Footprint::Everything;
         }
-        let worst = Footprint::pending(step.thread, step.kind);
+        let worst = Footprint::pending(step.thread, step.kind, step.held);
         let happened =
             |matches: &dyn Fn(&EventKind) -> bool| step.events.iter().any(|event| matches(&event.kind));
         match (worst, step.kind) {
-            (_, OpKind::End) if !step.held.is_empty() => Footprint::Everything,
-            (Footprint::Lock { .. } | Footprint::Semaphore { .. }, _) if step.is_misuse() => worst,
+            (Footprint::Lock { lock, .. }, _) if step.is_misuse() => {
+                Footprint::Lock { lock, using: LockUse::Any }
+            }
+            (Footprint::Semaphore { .. }, _) if step.is_misuse() => worst,
             (Footprint::Lock { lock, .. }, OpKind::Lock { mode, .. }) => {
                 let using =
                     if happened(&|kind| matches!(kind, EventKind::Acquire { lock: l, .. } if *l == lock)) {
@@ -306,9 +309,13 @@ impl Footprint {
                 Footprint::Lock { lock, using }
             }
             (Footprint::Lock { lock, .. }, OpKind::Unlock { .. }) => {
-                let outermost =
-                    happened(&|kind| matches!(kind, EventKind::Release { lock: l, .. } if *l == lock));
-                if !outermost && step.held.contains(&lock) { Footprint::Nothing } else { worst }
+                if happened(&|kind| matches!(kind, EventKind::Release { lock: l, .. } if *l == lock)) {
+                    worst
+                } else if step.held.contains(&lock) {
+                    Footprint::Nothing
+                } else {
+                    Footprint::Lock { lock, using: LockUse::Any }
+                }
             }
             (Footprint::Semaphore { sem, .. }, OpKind::SemWait { .. }) => {
                 let failed =

@@ -71,7 +71,7 @@ impl<C> Search<'_, '_, C> {
         machine.enabled(&mut enabled);
         loop {
             self.look_back(machine);
-            if machine.status() != Status::Running || self.tally.is_too_long(self.nodes.len()) {
+            if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
                 return self.tally.ended(machine, &self.run);
             }
             let awake = |choice: &&Choice| sleep.iter().all(|asleep| asleep.choice.thread != choice.thread);
@@ -153,8 +153,7 @@ impl<C> Search<'_, '_, C> {
     /// Adds the backtrack points that the threads' next operations, and the last step, ask for.
     fn look_back<M: Machine>(&mut self, machine: &M) {
         for thread in (0..machine.thread_count()).map(ThreadId) {
-            let Some(operation) = machine.pending(thread) else { continue };
-            let next = Action::pending(Choice { thread, variant: 0 }, &operation);
+            let Some((operation, next)) = Action::pending(machine, thread) else { continue };
             self.reverse(&next, self.run.steps.len(), blocks(operation.kind));
         }
         if let Some(last) = self.run.steps.last()
@@ -168,14 +167,13 @@ impl<C> Search<'_, '_, C> {
     /// The action would follow the first `length` steps: which of them might it come before?
     fn reverse(&mut self, action: &Action, length: usize, blocks: Blocks) {
         let thread = action.choice.thread;
-        let clock = self.run.clock_before(thread, length);
         let last_own = self.run.steps[..length].iter().rposition(|step| step.thread() == thread);
         let mut reversed: Vec<usize> = Vec::new();
         for depth in (0..length).rev() {
             let step = &self.run.steps[depth];
             let touches = step.action.touches(thread);
             if step.thread() == thread
-                || clock.covers(step.epoch())
+                || self.run.is_before_next_of(step, thread, length)
                 || !(touches || dependent(&step.action.footprint, &action.footprint))
                 || reversed.iter().any(|between| step.is_before(&self.run.steps[*between]))
             {

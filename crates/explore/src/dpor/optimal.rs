@@ -66,7 +66,7 @@ impl<C> Search<'_, '_, C> {
         mut tree: Tree,
     ) -> Result<(), PassEnd> {
         loop {
-            if machine.status() != Status::Running || self.tally.is_too_long(self.nodes.len()) {
+            if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
                 return self.tally.ended(machine, &self.run);
             }
             let mut enabled = Vec::new();

@@ -1,18 +1,46 @@
 //! Races of a run that has ended, and the beginnings of runs in which they go the other way.
+//!
+//! The beginning is what does not depend on the first step of the race, and then the second. Mostly it is known what the second
+//! does there, or it is known that whatever it does is covered. Otherwise it is tried on the machine.
+//!
+//! Trying is also the rule for threads that may go round in circles: what wakes them or puts them to sleep is known only from what
+//! the machine offers in each state. A thread goes round only if it stops at one place twice.
 
 use super::optimal::Search;
-use super::run::{Action, Precision, Step, perform};
+use super::run::{Action, perform};
 use super::wakeup::may_come_first;
+use crate::dependence::{Footprint, LockUse, compete, excludes};
 use crate::enumerate::Recorder;
-use raddle_event::{Choice, ThreadId};
-use raddle_machine::Machine;
+use raddle_base::{Id, SiteId};
+use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
+use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use std::collections::HashMap;
 
-/// What a step may be reversed with: a later step, or what a thread would have done next when the run ended.
+/// The second of two steps in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Later {
+enum Second {
     Step(usize),
+    /// What the thread would have done next when the run ended.
     Pending(ThreadId),
+}
+
+/// What is known of an operation in another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outlook {
+    Impossible,
+    /// It has one variant and does there the worst that it can do.
+    Known,
+    /// It has one variant, which is open.
+    Possible,
+    Unclear,
+}
+
+/// What is needed to know of the run as a whole.
+struct Ended {
+    /// What each thread would have done next, at its worst.
+    pending: Vec<Option<(Operation, Action)>>,
+    /// Whether each thread may have gone round in circles.
+    circles: Vec<bool>,
 }
 
 impl<C> Search<'_, '_, C> {
@@ -20,86 +48,129 @@ impl<C> Search<'_, '_, C> {
     /// brought back.
     pub(super) fn reverse_races<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) {
         let threads = machine.thread_count();
-        let pending: Vec<Action> = (0..threads)
-            .map(ThreadId)
-            .filter_map(|thread| {
-                let operation = machine.pending(thread)?;
-                Some(Action::pending(Choice { thread, variant: 0 }, &operation))
-            })
-            .collect();
-        let mut reversed: HashMap<Later, Vec<usize>> = HashMap::new();
+        let mut pending: Vec<_> =
+            (0..threads).map(|thread| Action::pending(machine, ThreadId(thread))).collect();
+        if let Some(last) = self.run.steps.last()
+            && last.action.footprint == Footprint::Everything
+        {
+            pending[last.thread().index()] = None;
+        }
+        let circles = self.circles(&pending);
+        let ended = Ended { pending, circles };
+        let races = self.races(&ended);
+        let mut reversed: HashMap<Second, Vec<usize>> = HashMap::new();
         for depth in (0..self.run.steps.len()).rev() {
-            self.try_other_variants(machine, depth);
-            for thread in (0..threads).map(ThreadId) {
-                let Some(later) = self.race(depth, thread, &pending) else { continue };
-                let known = reversed.entry(later).or_default();
+            self.try_other_variants(machine, &ended, depth);
+            for second in &races[depth] {
+                let known = reversed.entry(*second).or_default();
                 let step = &self.run.steps[depth];
                 if known.iter().any(|between| step.is_before(&self.run.steps[*between])) {
                     continue;
                 }
-                if self.reverse(machine, depth, thread) {
-                    reversed.entry(later).or_default().push(depth);
+                if self.reverse(machine, &ended, depth, *second) {
+                    known.push(depth);
                 }
             }
         }
     }
 
-    /// What the other thread does that the step at `depth` comes before directly, and that nothing else of that thread keeps behind it.
-    fn race(&self, depth: usize, thread: ThreadId, pending: &[Action]) -> Option<Later> {
-        let step = &self.run.steps[depth];
-        if step.thread() == thread {
-            return None;
+    /// For each step the operations of other threads that it comes before directly, and that nothing else of those threads keeps behind it.
+    fn races(&self, ended: &Ended) -> Vec<Vec<Second>> {
+        let steps = &self.run.steps;
+        let mut races = vec![Vec::new(); steps.len()];
+        let by_thread = self.run.by_thread(ended.pending.len() as u32);
+        for depth in 0..steps.len() {
+            for first in self.run.direct_races(depth, &by_thread) {
+                races[first].push(Second::Step(depth));
+            }
         }
-        let ordered = |later: &Step| later.thread() == thread && step.is_before(later);
-        if let Some(offset) = self.run.steps[depth + 1..].iter().position(ordered) {
-            let at = depth + 1 + offset;
-            return step.action.orders(&self.run.steps[at].action).then_some(Later::Step(at));
+        for (_, next) in ended.pending.iter().flatten() {
+            let thread = next.choice.thread;
+            for (depth, step) in steps.iter().enumerate() {
+                if step.thread() != thread
+                    && step.action.orders(next)
+                    && !self.run.is_before_next_of(step, thread, steps.len())
+                {
+                    races[depth].push(Second::Pending(thread));
+                }
+            }
         }
-        let next = pending.iter().find(|action| action.choice.thread == thread)?;
-        if self.run.clock_of(thread).covers(step.epoch()) {
-            return None;
-        }
-        step.action.orders(next).then_some(Later::Pending(thread))
+        races
     }
 
     /// Plans the other variants of the operation performed at `depth`.
-    fn try_other_variants<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, depth: usize) {
+    fn try_other_variants<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+        ended: &Ended,
+        depth: usize,
+    ) {
         let taken = self.run.steps[depth].action.choice;
-        let node = &self.nodes[depth];
-        let others: Vec<Choice> =
-            node.enabled.iter().copied().filter(|c| c.thread == taken.thread && *c != taken).collect();
-        if others.is_empty() {
-            return;
-        }
-        let independent = self.independent_of(depth);
-        let mut missing = others.clone();
-        for sequence in self.replay(machine, depth, &independent, taken.thread) {
-            let choice = sequence.last().expect("it ends with the variant").choice;
-            if choice != taken {
-                missing.retain(|other| *other != choice);
-                self.plan(machine, depth, sequence);
-            }
-        }
+        let footprint = self.run.steps[depth].worst;
+        let own = self.nodes[depth].enabled.iter().copied().filter(|choice| choice.thread == taken.thread);
+        let mut missing: Vec<Choice> = own.filter(|choice| *choice != taken).collect();
         if missing.is_empty() {
             return;
         }
-        for sequence in self.replay(machine, depth, &[], taken.thread) {
-            if missing.contains(&sequence[0].choice) {
-                self.plan(machine, depth, sequence);
-            }
+        let rest = self.independent_of(depth);
+        if self.is_straight(ended, depth, &rest, taken.thread) {
+            missing.retain(|choice| {
+                let last = Action { choice: *choice, footprint, touched: Vec::new() };
+                !self.is_covered(ended, depth, &rest, &last)
+            });
+        }
+        for sequence in self.replay(machine, depth, &rest, &mut missing) {
+            self.plan(machine, depth, sequence);
+        }
+        // Something independent of the variant taken keeps these from being taken after it.
+        for sequence in self.replay(machine, depth, &[], &mut missing) {
+            self.plan(machine, depth, sequence);
         }
     }
 
-    /// Plans runs in which the thread's next operation comes before the step at `depth`. Whether there are any.
+    /// Plans runs in which the second operation comes before the step at `depth`. Whether there are any, as far as known.
     fn reverse<M: Machine<Checkpoint = C>>(
         &mut self,
         machine: &mut M,
+        ended: &Ended,
         depth: usize,
-        thread: ThreadId,
+        second: Second,
     ) -> bool {
-        let independent = self.independent_of(depth);
+        let (thread, operation, footprint) = match second {
+            Second::Step(at) => {
+                let step = &self.run.steps[at];
+                let crashed = step.action.footprint == Footprint::Everything;
+                (step.thread(), step.operation, if crashed { Footprint::Everything } else { step.worst })
+            }
+            Second::Pending(thread) => {
+                let next = ended.pending[thread.index()].as_ref();
+                let (operation, action) = next.expect("it has a next operation");
+                (thread, *operation, action.footprint)
+            }
+        };
+        let outlook = self.outlook(depth, &operation);
+        if outlook == Outlook::Impossible {
+            return false;
+        }
+        let rest = self.independent_of(depth);
+        if self.is_straight(ended, depth, &rest, thread) {
+            let variant = if outlook == Outlook::Unclear { ANY_VARIANT } else { 0 };
+            let last = Action { choice: Choice { thread, variant }, footprint, touched: Vec::new() };
+            if self.is_covered(ended, depth, &rest, &last) {
+                return outlook != Outlook::Unclear;
+            }
+            let before = rest.iter().map(|at| self.run.steps[*at].elsewhere());
+            let sequence: Vec<Action> = before.chain([last]).collect();
+            if outlook == Outlook::Known {
+                self.plan(machine, depth, sequence);
+                return true;
+            }
+            if self.nodes[depth].tree.holds(sequence) {
+                return outlook != Outlook::Unclear;
+            }
+        }
         let mut possible = false;
-        for sequence in self.replay(machine, depth, &independent, thread) {
+        for sequence in self.replay_all(machine, depth, &rest, thread) {
             if !may_come_first(&self.run.steps[depth].action, &sequence) {
                 possible = true;
                 self.plan(machine, depth, sequence);
@@ -108,35 +179,115 @@ impl<C> Search<'_, '_, C> {
         possible
     }
 
-    /// The choices behind the step at `depth` that are not ordered after it.
-    fn independent_of(&self, depth: usize) -> Vec<Choice> {
+    /// What is known of the thread's operation when it comes before the step at `depth` instead of after it.
+    fn outlook(&self, depth: usize, operation: &Operation) -> Outlook {
         let step = &self.run.steps[depth];
-        let later = self.run.steps[depth + 1..].iter();
-        later.filter(|later| !step.is_before(later)).map(|later| later.action.choice).collect()
+        let exclusive = |lock| step.action.footprint == Footprint::Lock { lock, using: LockUse::Exclusive };
+        match (operation.kind, step.operation.kind) {
+            (OpKind::Access { .. } | OpKind::Exit, _)
+            | (OpKind::Atomic { op: AtomicOp::Load(_) | AtomicOp::Store(_), .. }, _) => Outlook::Known,
+            (OpKind::Atomic { .. }, _) => Outlook::Possible,
+            (OpKind::Lock { lock, how: LockHow::Block, .. }, OpKind::Unlock { .. }) if exclusive(lock) => {
+                Outlook::Impossible
+            }
+            (OpKind::WaitEnd { mutex, .. }, OpKind::Unlock { .. }) if exclusive(mutex) => Outlook::Impossible,
+            // The step took the lock, so it was free.
+            (OpKind::Lock { lock, mode: LockMode::Exclusive, how: LockHow::Block }, OpKind::Lock { .. })
+                if exclusive(lock) =>
+            {
+                Outlook::Known
+            }
+            (OpKind::Join { child }, OpKind::End) if child == step.thread() => Outlook::Impossible,
+            (OpKind::BarrierLeave { .. }, OpKind::BarrierArrive { .. }) => Outlook::Impossible,
+            (OpKind::Once { .. }, OpKind::OnceEnd { .. }) => Outlook::Impossible,
+            _ => Outlook::Unclear,
+        }
     }
 
-    /// Goes through the choices from the state at `depth` and then tries all variants that the thread has there: one sequence for
-    /// each. None when the choices are not possible or the thread cannot move.
+    /// Whether something explored from the state at `depth` may come first in these steps and the action behind them.
+    fn is_covered(&self, ended: &Ended, depth: usize, rest: &[usize], last: &Action) -> bool {
+        let covers = |explored: &Action| {
+            if ended.circles[explored.choice.thread.index()] {
+                return false;
+            }
+            let sequence = rest.iter().map(|at| &self.run.steps[*at].action).chain([last]);
+            for action in sequence {
+                if action.choice.thread == explored.choice.thread {
+                    return action.choice == explored.choice;
+                }
+                if excludes(&action.footprint, &explored.footprint) {
+                    return false;
+                }
+            }
+            true
+        };
+        self.nodes[depth].sleep.iter().any(covers)
+    }
+
+    /// Whether the steps do the same without the one at `depth` as they did behind it, and none of the threads concerned goes round in
+    /// circles.
+    fn is_straight(&self, ended: &Ended, depth: usize, rest: &[usize], thread: ThreadId) -> bool {
+        let first = &self.run.steps[depth].action.footprint;
+        let straight = |at: &usize| {
+            let step = &self.run.steps[*at];
+            !ended.circles[step.thread().index()] && !compete(first, &step.action.footprint)
+        };
+        !ended.circles[thread.index()] && rest.iter().all(straight)
+    }
+
+    fn circles(&self, pending: &[Option<(Operation, Action)>]) -> Vec<bool> {
+        let mut sites: Vec<Vec<SiteId>> = vec![Vec::new(); pending.len()];
+        let mut circles = vec![false; pending.len()];
+        let next = pending.iter().flatten().map(|(operation, next)| (next.choice.thread.index(), *operation));
+        let done = self.run.steps.iter().map(|step| (step.thread().index(), step.operation));
+        for (thread, operation) in done.chain(next) {
+            circles[thread] |= operation.kind == OpKind::Spin || sites[thread].contains(&operation.site);
+            sites[thread].push(operation.site);
+        }
+        circles
+    }
+
+    /// The steps behind the one at `depth` that are not ordered after it.
+    fn independent_of(&self, depth: usize) -> Vec<usize> {
+        let step = &self.run.steps[depth];
+        (depth + 1..self.run.steps.len()).filter(|later| !step.is_before(&self.run.steps[*later])).collect()
+    }
+
+    /// Goes through the steps from the state at `depth` and then tries the choices, as far as they are open there: one sequence for
+    /// each, which is taken from the list.
     fn replay<M: Machine<Checkpoint = C>>(
         &mut self,
         machine: &mut M,
         depth: usize,
-        choices: &[Choice],
+        rest: &[usize],
+        wanted: &mut Vec<Choice>,
+    ) -> Vec<Vec<Action>> {
+        let Some(thread) = wanted.first().map(|choice| choice.thread) else { return Vec::new() };
+        let mut sequences = self.replay_all(machine, depth, rest, thread);
+        let last = |sequence: &Vec<Action>| sequence.last().expect("it ends with the choice").choice;
+        sequences.retain(|sequence| wanted.contains(&last(sequence)));
+        wanted.retain(|choice| sequences.iter().all(|sequence| last(sequence) != *choice));
+        sequences
+    }
+
+    /// The same with all variants that the thread has there. None when the steps are not possible.
+    fn replay_all<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+        depth: usize,
+        rest: &[usize],
         thread: ThreadId,
     ) -> Vec<Vec<Action>> {
-        let Some((actions, enabled)) = self.follow(machine, depth, choices) else { return Vec::new() };
+        let choices: Vec<Choice> = rest.iter().map(|at| self.run.path[*at].choice).collect();
+        let Some((actions, enabled)) = self.follow(machine, depth, &choices) else { return Vec::new() };
         let (mut after, mut recorder) = (Vec::new(), Recorder::default());
-        let variants: Vec<Choice> =
-            enabled.iter().copied().filter(|choice| choice.thread == thread).collect();
         let mut sequences = Vec::new();
-        for choice in variants {
+        for choice in enabled.iter().copied().filter(|choice| choice.thread == thread) {
             let before = machine.checkpoint();
-            let last = perform(machine, choice, &enabled, &mut after, &mut recorder, Precision::Outcome);
+            let last = perform(machine, choice, &enabled, &mut after, &mut recorder).0;
             machine.restore(&before);
             machine.discard(before);
-            let mut sequence = actions.clone();
-            sequence.push(last);
-            sequences.push(sequence);
+            sequences.push(actions.iter().cloned().chain([last]).collect());
         }
         sequences
     }
@@ -157,7 +308,7 @@ impl<C> Search<'_, '_, C> {
             if !enabled.contains(choice) {
                 return None;
             }
-            actions.push(perform(machine, *choice, &enabled, &mut after, &mut recorder, Precision::Outcome));
+            actions.push(perform(machine, *choice, &enabled, &mut after, &mut recorder).0);
             std::mem::swap(&mut enabled, &mut after);
         }
         Some((actions, enabled))
@@ -185,9 +336,10 @@ impl<C> Search<'_, '_, C> {
         let choices: Vec<Choice> =
             lead.iter().copied().chain(actions.iter().map(|action| action.choice)).collect();
         let Some((performed, _)) = self.follow(machine, depth, &choices) else { return false };
-        performed[lead.len()..]
-            .iter()
-            .zip(actions)
-            .all(|(now, before)| now.footprint.round() == before.footprint.round())
+        let same = |(now, before): (&Action, &Action)| now.footprint.round() == before.footprint.round();
+        performed[lead.len()..].iter().zip(actions).all(same)
     }
 }
+
+/// Stands for whatever variant is open: equal to none that was explored.
+const ANY_VARIANT: u32 = u32::MAX;

@@ -22,6 +22,11 @@ pub(super) struct Run {
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) action: Action,
+    pub(super) operation: Operation,
+    /// What the operation might have turned out to be.
+    pub(super) worst: Footprint,
+    /// The step before it of its own thread, or the one that created the thread.
+    previous: Option<usize>,
     /// The first of the threads that it created, if it did, and how many.
     born: (u32, u32),
     /// Which one of its thread's steps, from 1.
@@ -68,14 +73,22 @@ impl Run {
     ) {
         let events = self.recorder.len();
         let threads = machine.thread_count();
-        let performed = perform(machine, choice, before, after, &mut self.recorder, precision);
+        let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
+        let (performed, worst) = perform(machine, choice, before, after, &mut self.recorder);
+        let action = match precision {
+            Precision::Operation if performed.footprint != Footprint::Everything => {
+                Action { footprint: worst, ..performed }
+            }
+            Precision::Operation | Precision::Outcome => performed,
+        };
         self.path.push(Taken { choice, events });
-        self.push(performed, (threads, machine.thread_count() - threads));
+        self.push(action, operation, worst, (threads, machine.thread_count() - threads));
     }
 
-    fn push(&mut self, action: Action, born: (u32, u32)) {
+    fn push(&mut self, action: Action, operation: Operation, worst: Footprint, born: (u32, u32)) {
         let thread = action.choice.thread;
-        let mut clock = self.clock_of(thread);
+        let previous = self.last_of(thread, self.steps.len());
+        let mut clock = previous.map_or_else(VectorClock::default, |at| self.steps[at].clock.clone());
         let index = clock.count(thread) + 1;
         for step in self.steps.iter().rev() {
             if !clock.covers(step.epoch()) && step.action.orders(&action) {
@@ -83,22 +96,44 @@ impl Run {
             }
         }
         clock.set(Epoch { thread, count: index });
-        self.steps.push(Step { action, born, index, clock });
+        self.steps.push(Step { action, operation, worst, previous, born, index, clock });
     }
 
-    /// What is ordered before whatever the thread does next.
-    pub(super) fn clock_of(&self, thread: ThreadId) -> VectorClock {
-        self.clock_before(thread, self.steps.len())
+    /// Whether it is ordered before whatever the thread does next, when the run is this long.
+    pub(super) fn is_before_next_of(&self, step: &Step, thread: ThreadId, depth: usize) -> bool {
+        self.last_of(thread, depth).is_some_and(|last| step.is_before(&self.steps[last]))
     }
 
-    /// The same, when the run was this long.
-    pub(super) fn clock_before(&self, thread: ThreadId, depth: usize) -> VectorClock {
-        let own = |step: &&Step| step.thread() == thread || step.gave_birth_to(thread);
-        self.steps[..depth]
-            .iter()
-            .rev()
-            .find(own)
-            .map_or_else(VectorClock::default, |step| step.clock.clone())
+    /// The latest of the first `depth` steps that is the thread's own or created it.
+    fn last_of(&self, thread: ThreadId, depth: usize) -> Option<usize> {
+        let own = |step: &Step| step.thread() == thread || step.gave_birth_to(thread);
+        self.steps[..depth].iter().rposition(own)
+    }
+
+    /// Steps that are ordered directly before the one at `depth`, and not before the last one of its thread.
+    pub(super) fn direct_races(&self, depth: usize, by_thread: &[Vec<usize>]) -> Vec<usize> {
+        let step = &self.steps[depth];
+        let mut found = Vec::new();
+        for (thread, own) in by_thread.iter().enumerate() {
+            let thread = ThreadId::from_index(thread);
+            if thread == step.thread() {
+                continue;
+            }
+            let known = step.previous.map_or(0, |at| self.steps[at].clock.count(thread)) as usize;
+            let before = step.clock.count(thread) as usize;
+            let orders = |at: &&usize| self.steps[**at].action.orders(&step.action);
+            found.extend(own[known..before].iter().filter(orders));
+        }
+        found
+    }
+
+    /// Where the steps of each thread are.
+    pub(super) fn by_thread(&self, threads: u32) -> Vec<Vec<usize>> {
+        let mut all = vec![Vec::new(); threads as usize];
+        for (depth, step) in self.steps.iter().enumerate() {
+            all[step.thread().index()].push(depth);
+        }
+        all
     }
 }
 
@@ -116,6 +151,13 @@ impl Step {
         later.clock.covers(self.epoch())
     }
 
+    /// What it does in another place, where it is known to do the same. Which threads it touches there is not known, but as long as
+    /// none goes round in circles, the operations tell; except for the threads that it creates.
+    pub(super) fn elsewhere(&self) -> Action {
+        let (first, count) = self.born;
+        Action { touched: (first..first + count).map(ThreadId).collect(), ..self.action.clone() }
+    }
+
     fn gave_birth_to(&self, thread: ThreadId) -> bool {
         let (first, count) = self.born;
         (first..first + count).contains(&(thread.index() as u32))
@@ -123,10 +165,12 @@ impl Step {
 }
 
 impl Action {
-    /// What the thread would do next, at its worst.
-    pub(super) fn pending(choice: Choice, operation: &Operation) -> Self {
-        let footprint = Footprint::pending(choice.thread, operation.kind);
-        Self { choice, footprint, touched: Vec::new() }
+    /// What the thread would do next, at its worst; `None` when it has ended.
+    pub(super) fn pending<M: Machine>(machine: &M, thread: ThreadId) -> Option<(Operation, Action)> {
+        let operation = machine.pending(thread)?;
+        let footprint = Footprint::pending(thread, operation.kind, &machine.held_locks(thread));
+        let choice = Choice { thread, variant: 0 };
+        Some((operation, Action { choice, footprint, touched: Vec::new() }))
     }
 
     /// Whether it comes before `later`, an action of another thread that follows it, in every equivalent run.
@@ -158,22 +202,21 @@ impl Action {
     }
 }
 
-/// Performs one step on the machine and finds out what it did.
+/// Performs one step on the machine and finds out what it did, and what it might have done at worst.
 pub(super) fn perform<M: Machine>(
     machine: &mut M,
     choice: Choice,
     before: &[Choice],
     after: &mut Vec<Choice>,
     recorder: &mut Recorder,
-    precision: Precision,
-) -> Action {
+) -> (Action, Footprint) {
     let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
     let held = machine.held_locks(choice.thread);
     let problems = machine.problems().len();
     let events = recorder.len();
     machine.step(choice, recorder);
     machine.enabled(after);
-    let outcome = Footprint::performed(&Performed {
+    let footprint = Footprint::performed(&Performed {
         thread: choice.thread,
         kind: operation.kind,
         events: &recorder.trace().events[events..],
@@ -186,12 +229,8 @@ pub(super) fn perform<M: Machine>(
             NextMove::NotPossible
         },
     });
-    let footprint = match precision {
-        Precision::Outcome => outcome,
-        Precision::Operation if outcome == Footprint::Everything => outcome,
-        Precision::Operation => Footprint::pending(choice.thread, operation.kind),
-    };
-    Action { choice, footprint, touched: changed(choice.thread, before, after) }
+    let worst = Footprint::pending(choice.thread, operation.kind, &held);
+    (Action { choice, footprint, touched: changed(choice.thread, before, after) }, worst)
 }
 
 /// Threads other than `mover` whose choices differ. Both lists are sorted.

@@ -91,9 +91,19 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Whether a run of this length must not go on.
-    pub(super) fn is_too_long(&self, depth: usize) -> bool {
-        depth as u64 >= self.limits.run_steps
+    /// Whether the run must not go on.
+    pub(super) fn is_too_long(&self, run: &Run) -> bool {
+        self.excess(run).is_some()
+    }
+
+    fn excess(&self, run: &Run) -> Option<Gap> {
+        if run.steps.len() as u64 >= self.limits.run_steps {
+            Some(Gap::RunSteps)
+        } else if run.recorder.len() > self.limits.run_events {
+            Some(Gap::RunEvents)
+        } else {
+            None
+        }
     }
 
     /// A run has come to its end, or to its greatest length.
@@ -105,7 +115,9 @@ impl<'a> Tally<'a> {
             Status::Infeasible => self.counted.infeasible += 1,
             Status::Unsupported { site, reason } => self.truncated(Gap::Unsupported { site, reason }),
             Status::Limit { reason } => self.truncated(Gap::Machine { reason }),
-            Status::Running => self.truncated(Gap::RunSteps),
+            Status::Running => {
+                self.truncated(self.excess(run).expect("the run was cut because it is too long"))
+            }
         }
         self.note(machine, run)
     }

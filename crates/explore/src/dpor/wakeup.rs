@@ -32,6 +32,26 @@ impl Tree {
         Some((branch.action, branch.below))
     }
 
+    /// Whether there is certainly nothing to add for this sequence.
+    pub(super) fn holds(&self, mut sequence: Vec<Action>) -> bool {
+        let mut tree = self;
+        loop {
+            let leads = |action: &Action| {
+                let inside = sequence.iter().any(|other| other.choice == action.choice);
+                may_come_first(action, &sequence)
+                    && (inside || !sequence.iter().any(|other| compete(&action.footprint, &other.footprint)))
+            };
+            let Some(branch) = tree.branches.iter().find(|branch| leads(&branch.action)) else {
+                return false;
+            };
+            if branch.below.is_empty() {
+                return true;
+            }
+            remove_first(&mut sequence, branch.action.choice);
+            tree = &branch.below;
+        }
+    }
+
     /// Adds what is missing for the tree to hold a leaf that this sequence can be continued to, up to equivalence. `fits` tells whether
     /// actions do the same behind some choices, where that cannot be told from what they did before.
     pub(super) fn insert(
@@ -62,11 +82,8 @@ impl Tree {
             if branch.below.is_empty() {
                 return;
             }
-            let choice = branch.action.choice;
-            if let Some(own) = sequence.iter().position(|action| action.choice == choice) {
-                sequence.remove(own);
-            }
-            lead.push(choice);
+            remove_first(&mut sequence, branch.action.choice);
+            lead.push(branch.action.choice);
             tree = &mut branch.below;
         }
     }
@@ -91,4 +108,10 @@ pub(super) fn may_come_first(action: &Action, sequence: &[Action]) -> bool {
         }
     }
     true
+}
+
+fn remove_first(sequence: &mut Vec<Action>, choice: Choice) {
+    if let Some(own) = sequence.iter().position(|action| action.choice == choice) {
+        sequence.remove(own);
+    }
 }

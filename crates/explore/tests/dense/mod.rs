@@ -1,5 +1,7 @@
 //! Random scripts with few operations on very few objects of one or two kinds, so that nearly all of them meet.
 
+#![allow(dead_code, reason = "each test file uses one of the two generators")]
+
 use raddle_base::{LoadOrder, RmwOrder, StoreOrder};
 use raddle_testkit::random::Random;
 use raddle_testkit::script::{
@@ -16,10 +18,13 @@ enum Family {
     Semaphore,
     Once,
     Environment,
+    Plain,
     End,
+    /// Loops that wait.
+    Await,
 }
 
-const FAMILIES: [Family; 9] = [
+const FAMILIES: [Family; 10] = [
     Family::Atomics,
     Family::Mutex,
     Family::Rwlock,
@@ -28,17 +33,29 @@ const FAMILIES: [Family; 9] = [
     Family::Semaphore,
     Family::Once,
     Family::Environment,
+    Family::Plain,
     Family::End,
 ];
 
-/// Every fourth script is one of the general generator without waiting loops.
+/// Every fourth script is one of the general generator, without waiting loops.
 pub fn dense(seed: u64) -> Script {
     if seed.is_multiple_of(4) {
         let profile = Profile { waiting_loops: false, tries: true, weak_atomics: true, ..Profile::TINY };
         return generate(seed / 4, &profile);
     }
     let mut random = Random::new(seed);
-    let families = [random.pick(&FAMILIES), random.pick(&FAMILIES[..8])];
+    let families = [random.pick(&FAMILIES), random.pick(&FAMILIES[..9])];
+    script(&mut random, &families)
+}
+
+/// With loops that wait for a value, a lock or a signal.
+pub fn dense_with_loops(seed: u64) -> Script {
+    let mut random = Random::new(seed);
+    let families = [random.pick(&FAMILIES), random.pick(&FAMILIES[..9]), Family::Await];
+    script(&mut random, &families)
+}
+
+fn script(random: &mut Random, families: &[Family]) -> Script {
     let count = random.between(2, 3);
     let mut script = Script {
         vars: 2,
@@ -56,14 +73,14 @@ pub fn dense(seed: u64) -> Script {
         script.threads[0].push(Stmt::Act(Act::Create { thread: thread as u8 }));
         let mut block = Block::new();
         for _ in 0..random.between(1, 2) {
-            let family = random.pick(&families);
-            unit(&mut random, family, &mut block);
+            let family = random.pick(families);
+            unit(random, family, &mut block);
         }
         script.threads.push(block);
     }
     if random.chance(30) {
-        let family = random.pick(&families);
-        unit(&mut random, family, &mut script.threads[0]);
+        let family = random.pick(families);
+        unit(random, family, &mut script.threads[0]);
     }
     for thread in 1..=count {
         if random.chance(80) {
@@ -121,6 +138,8 @@ fn unit(random: &mut Random, family: Family, block: &mut Block) {
                 Stmt::If { cond: Cond::Is(0, 1), then: vec![atomic(random)], otherwise: Vec::new() }
             });
         }
+        Family::Plain => block.push(plain(random)),
+        Family::Await => await_something(random, block),
         Family::End => {
             block.push(load(0, random.below(2) as u8));
             let cond = Cond::Is(0, random.below(2) as u8);
@@ -134,11 +153,53 @@ fn unit(random: &mut Random, family: Family, block: &mut Block) {
     }
 }
 
+/// Polls one atomic or two, plain or under a lock, tries a lock, or waits for a signal.
+fn await_something(random: &mut Random, block: &mut Block) {
+    let leave = Stmt::BreakIf(Cond::IsNot(0, 0));
+    let body = match random.below(7) {
+        0 => vec![load(0, 0), leave],
+        1 => vec![load(0, 0), leave.clone(), load(0, 1), leave],
+        2 => vec![load(1, 0), load(0, 1), leave],
+        3 => vec![lock(0, Mode::Exclusive, How::Try, 1), Stmt::BreakIf(Cond::Is(1, 0))],
+        4 => {
+            let unlock = Stmt::Act(Act::Unlock { lock: 0 });
+            vec![lock(0, Mode::Exclusive, How::Block, 1), read(0, 0), unlock, leave]
+        }
+        5 => {
+            block.push(lock(0, Mode::Exclusive, How::Block, 1));
+            let how = random.pick(&[How::Block, How::Timed]);
+            vec![read(0, 0), leave, Stmt::Act(Act::Wait { cond: 0, lock: 0, how })]
+        }
+        _ => vec![read(0, 0), leave],
+    };
+    let waits = body.iter().any(|stmt| matches!(stmt, Stmt::Act(Act::Wait { .. })));
+    let tries = body.iter().any(|stmt| matches!(stmt, Stmt::BreakIf(Cond::Is(1, 0))));
+    block.push(Stmt::Forever { body });
+    if waits || tries {
+        block.push(Stmt::Act(Act::Unlock { lock: 0 }));
+    }
+    if random.chance(30) {
+        block.push(plain(random));
+    }
+}
+
+fn plain(random: &mut Random) -> Stmt {
+    let var = random.below(2) as u8;
+    if random.chance(50) {
+        read(random.below(2) as u8, var)
+    } else {
+        let value = Value::Const(random.below(2) as u8);
+        Stmt::Act(Act::Write { place: place(var), value })
+    }
+}
+
 fn locked(random: &mut Random, number: u8, mode: Mode, how: How, result: u8, block: &mut Block) {
     block.push(lock(number, mode, how, result));
     let mut body = Block::new();
-    if random.chance(30) {
-        body.push(atomic(random));
+    match random.below(4) {
+        0 => body.push(atomic(random)),
+        1 => body.push(plain(random)),
+        _ => {}
     }
     if !random.chance(5) {
         body.push(Stmt::Act(Act::Unlock { lock: number }));
@@ -180,6 +241,10 @@ fn lock(lock: u8, mode: Mode, how: How, result: u8) -> Stmt {
 
 fn load(to: u8, var: u8) -> Stmt {
     Stmt::Act(Act::AtomicLoad { to, place: place(var), order: LoadOrder::SeqCst })
+}
+
+fn read(to: u8, var: u8) -> Stmt {
+    Stmt::Act(Act::Read { to, place: place(var) })
 }
 
 fn store(var: u8, value: u8) -> Stmt {
