@@ -102,11 +102,14 @@ pub fn runs_32_bit() -> bool {
 }
 
 pub fn csmith_program(folder: &Path, seed: u64, model: DataModel) -> PathBuf {
-    let path = folder.join(format!("csmith-{}-{seed}.c", model.name()));
+    // csmith keeps a file of its own in the working folder, which two of them at once would share.
+    let folder = folder.join(format!("{}-{seed}", model.name()));
+    std::fs::create_dir(&folder).expect("a fresh folder");
+    let path = folder.join("program.c");
     let status = Command::new("csmith")
         .args(["--seed", &seed.to_string(), "--max-funcs", "6", "--max-block-depth", "4", "-o"])
         .arg(&path)
-        .current_dir(folder)
+        .current_dir(&folder)
         .stdout(Stdio::null())
         .status()
         .expect("csmith is installed (scripts/setup.sh)");
