@@ -212,7 +212,7 @@ fn for_all(name: &str, seeds: std::ops::Range<u64>, generate: fn(u64) -> Script)
 
 #[test]
 fn one_run_for_each_class() {
-    for_all("classes", seeds(800, 150_000), dense::dense);
+    for_all("classes", seeds(400, 150_000), dense::dense);
 }
 
 const PLACE: Place = Place { var: 0, offset: 0, size: 8 };

@@ -157,6 +157,43 @@ fn a_barrier_for_all_in_one_order() {
 }
 
 #[test]
+fn signals_that_nobody_waits_for_in_one_order() {
+    let objects = Script { vars: 1, conds: 1, ..Script::default() };
+    let signal = vec![Stmt::Act(Act::Signal { cond: 0 })];
+    assert_eq!(runs(&joined(objects.clone(), vec![signal; 5])), 1);
+    let broadcast = vec![Stmt::Act(Act::Broadcast { cond: 0 })];
+    assert_eq!(runs(&joined(objects, vec![broadcast; 5])), 1);
+}
+
+/// Who comes first runs the initialiser; the others pass in one order.
+#[test]
+fn once_for_all() {
+    for n in 1..=5 {
+        let objects = Script { vars: 1, onces: vec![Block::new()], ..Script::default() };
+        let script = joined(objects, vec![vec![Stmt::Act(Act::Once { once: 0 })]; n]);
+        assert_eq!(runs(&script), n as u64);
+    }
+}
+
+#[test]
+fn tries_that_fail_in_one_order() {
+    let objects = Script { vars: 1, locks: vec![LockKind::Mutex], ..Script::default() };
+    let attempt = Act::Lock { lock: 0, mode: Mode::Exclusive, how: How::Try, result: 0 };
+    let mut script = joined(objects, vec![vec![Stmt::Act(attempt)]; 5]);
+    script.threads[0].insert(0, lock(0, Mode::Exclusive));
+    script.threads[0].push(unlock(0));
+    assert_eq!(runs(&script), 1);
+}
+
+/// The inner lock and unlock of a recursive lock take no part in the order of the outer ones.
+#[test]
+fn inner_locks_do_not_count() {
+    let objects = Script { vars: 1, locks: vec![LockKind::Recursive], ..Script::default() };
+    let twice = vec![lock(0, Mode::Exclusive), lock(0, Mode::Exclusive), unlock(0), unlock(0)];
+    assert_eq!(runs(&joined(objects, vec![twice; 4])), factorial(4));
+}
+
+#[test]
 fn environment_choices_multiply() {
     let choose = || vec![Stmt::Act(Act::Choose { to: 0 }), Stmt::Act(Act::Choose { to: 1 })];
     let script = joined(Script { vars: 1, ..Script::default() }, vec![choose(); 3]);

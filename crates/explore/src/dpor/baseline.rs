@@ -6,14 +6,14 @@
 //! nobody finds out what else is dependent on it (`tests/classes.rs` has the programs). So here, as in Algorithm 1 of Source
 //! Sets, every step in a direct race is reversed, and the thread added is one that can go first.
 //!
-//! Whether a step may be co-enabled with a blocking operation is not decided; when that is open, the steps before it are reversed
-//! too. Threads that are blocked or asleep are looked at like enabled ones, also at the end of a run. A thread in the backtrack
+//! Whether a step may be co-enabled with a blocking operation is decided in the plain cases only; when that is open, the steps before
+//! it are reversed too. Threads that are blocked or asleep are looked at like enabled ones, also at the end of a run. A thread in the backtrack
 //! set is explored in all its variants, and falls asleep when all have been.
 
 use super::Reduced;
 use super::run::{Action, Precision, Run, Step};
 use super::tally::{PassEnd, Tally};
-use crate::dependence::dependent;
+use crate::dependence::{Footprint, dependent};
 use crate::enumerate::Limits;
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Status, Visibility};
@@ -154,19 +154,20 @@ impl<C> Search<'_, '_, C> {
     fn look_back<M: Machine>(&mut self, machine: &M) {
         for thread in (0..machine.thread_count()).map(ThreadId) {
             let Some((operation, next)) = Action::pending(machine, thread) else { continue };
-            self.reverse(&next, self.run.steps.len(), blocks(operation.kind));
+            self.reverse(&next, operation.kind, self.run.steps.len());
         }
         if let Some(last) = self.run.steps.last()
-            && last.action.footprint == crate::dependence::Footprint::Everything
+            && last.action.footprint == Footprint::Everything
         {
-            let action = last.action.clone();
-            self.reverse(&action, self.run.steps.len() - 1, Blocks::Never);
+            let (action, kind) = (last.action.clone(), last.operation.kind);
+            self.reverse(&action, kind, self.run.steps.len() - 1);
         }
     }
 
     /// The action would follow the first `length` steps: which of them might it come before?
-    fn reverse(&mut self, action: &Action, length: usize, blocks: Blocks) {
+    fn reverse(&mut self, action: &Action, kind: OpKind, length: usize) {
         let thread = action.choice.thread;
+        let blocks = blocks(kind);
         let last_own = self.run.steps[..length].iter().rposition(|step| step.thread() == thread);
         let mut reversed: Vec<usize> = Vec::new();
         for depth in (0..length).rev() {
@@ -175,6 +176,7 @@ impl<C> Search<'_, '_, C> {
             if step.thread() == thread
                 || self.run.is_before_next_of(step, thread, length)
                 || !(touches || dependent(&step.action.footprint, &action.footprint))
+                || step.is_needed_by(kind)
                 || reversed.iter().any(|between| step.is_before(&self.run.steps[*between]))
             {
                 continue;

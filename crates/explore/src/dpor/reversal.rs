@@ -182,24 +182,19 @@ impl<C> Search<'_, '_, C> {
     /// What is known of the thread's operation when it comes before the step at `depth` instead of after it.
     fn outlook(&self, depth: usize, operation: &Operation) -> Outlook {
         let step = &self.run.steps[depth];
-        let exclusive = |lock| step.action.footprint == Footprint::Lock { lock, using: LockUse::Exclusive };
+        if step.is_needed_by(operation.kind) {
+            return Outlook::Impossible;
+        }
         match (operation.kind, step.operation.kind) {
             (OpKind::Access { .. } | OpKind::Exit, _)
             | (OpKind::Atomic { op: AtomicOp::Load(_) | AtomicOp::Store(_), .. }, _) => Outlook::Known,
             (OpKind::Atomic { .. }, _) => Outlook::Possible,
-            (OpKind::Lock { lock, how: LockHow::Block, .. }, OpKind::Unlock { .. }) if exclusive(lock) => {
-                Outlook::Impossible
-            }
-            (OpKind::WaitEnd { mutex, .. }, OpKind::Unlock { .. }) if exclusive(mutex) => Outlook::Impossible,
             // The step took the lock, so it was free.
             (OpKind::Lock { lock, mode: LockMode::Exclusive, how: LockHow::Block }, OpKind::Lock { .. })
-                if exclusive(lock) =>
+                if step.outcome == (Footprint::Lock { lock, using: LockUse::Exclusive }) =>
             {
                 Outlook::Known
             }
-            (OpKind::Join { child }, OpKind::End) if child == step.thread() => Outlook::Impossible,
-            (OpKind::BarrierLeave { .. }, OpKind::BarrierArrive { .. }) => Outlook::Impossible,
-            (OpKind::Once { .. }, OpKind::OnceEnd { .. }) => Outlook::Impossible,
             _ => Outlook::Unclear,
         }
     }

@@ -4,11 +4,11 @@
 //! `b`'s thread had before `b` ([`Step::touched`]): created it, ended what it joins, gave it what it waited for, took it away, woke it
 //! or put it to sleep. The order is closed under transitivity and kept as a vector clock per step.
 
-use crate::dependence::{Footprint, NextMove, Performed, dependent, excludes};
+use crate::dependence::{Footprint, LockUse, NextMove, Performed, dependent, excludes};
 use crate::enumerate::{Recorder, Taken};
 use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
-use raddle_machine::{Machine, Operation};
+use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Epoch, VectorClock};
 
 /// The steps taken so far, with the trace that they gave.
@@ -23,8 +23,9 @@ pub(super) struct Run {
 pub(super) struct Step {
     pub(super) action: Action,
     pub(super) operation: Operation,
-    /// What the operation might have turned out to be.
+    /// What the operation might have turned out to be, and what it was.
     pub(super) worst: Footprint,
+    pub(super) outcome: Footprint,
     /// The step before it of its own thread, or the one that created the thread.
     previous: Option<usize>,
     /// The first of the threads that it created, if it did, and how many.
@@ -74,29 +75,30 @@ impl Run {
         let events = self.recorder.len();
         let threads = machine.thread_count();
         let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
-        let (performed, worst) = perform(machine, choice, before, after, &mut self.recorder);
-        let action = match precision {
-            Precision::Operation if performed.footprint != Footprint::Everything => {
-                Action { footprint: worst, ..performed }
-            }
-            Precision::Operation | Precision::Outcome => performed,
-        };
+        let (mut action, worst) = perform(machine, choice, before, after, &mut self.recorder);
+        let outcome = action.footprint;
+        if precision == Precision::Operation && outcome != Footprint::Everything {
+            action.footprint = worst;
+        }
         self.path.push(Taken { choice, events });
-        self.push(action, operation, worst, (threads, machine.thread_count() - threads));
+        let previous = self.last_of(choice.thread, self.steps.len());
+        let (index, clock) = self.order(&action, previous);
+        let born = (threads, machine.thread_count() - threads);
+        self.steps.push(Step { action, operation, worst, outcome, previous, born, index, clock });
     }
 
-    fn push(&mut self, action: Action, operation: Operation, worst: Footprint, born: (u32, u32)) {
+    /// Which one of its thread's steps the action is, and what is ordered before it.
+    fn order(&self, action: &Action, previous: Option<usize>) -> (u32, VectorClock) {
         let thread = action.choice.thread;
-        let previous = self.last_of(thread, self.steps.len());
         let mut clock = previous.map_or_else(VectorClock::default, |at| self.steps[at].clock.clone());
         let index = clock.count(thread) + 1;
         for step in self.steps.iter().rev() {
-            if !clock.covers(step.epoch()) && step.action.orders(&action) {
+            if !clock.covers(step.epoch()) && step.action.orders(action) {
                 clock.join(&step.clock);
             }
         }
         clock.set(Epoch { thread, count: index });
-        self.steps.push(Step { action, operation, worst, previous, born, index, clock });
+        (index, clock)
     }
 
     /// Whether it is ordered before whatever the thread does next, when the run is this long.
@@ -149,6 +151,20 @@ impl Step {
     /// Whether it is ordered before the other, later step.
     pub(super) fn is_before(&self, later: &Step) -> bool {
         later.clock.covers(self.epoch())
+    }
+
+    /// Whether the operation of another thread, which is dependent on this step, is certainly impossible without it: the thread held
+    /// the lock, was alive, had not arrived, had not ended the initialiser.
+    pub(super) fn is_needed_by(&self, operation: OpKind) -> bool {
+        let held = |lock| self.outcome == Footprint::Lock { lock, using: LockUse::Exclusive };
+        match (operation, self.operation.kind) {
+            (OpKind::Lock { lock, how: LockHow::Block, .. }, OpKind::Unlock { .. }) => held(lock),
+            (OpKind::WaitEnd { mutex, .. }, OpKind::Unlock { .. }) => held(mutex),
+            (OpKind::Join { child }, OpKind::End) => child == self.thread(),
+            (OpKind::BarrierLeave { .. }, OpKind::BarrierArrive { .. }) => true,
+            (OpKind::Once { .. }, OpKind::OnceEnd { .. }) => true,
+            _ => false,
+        }
     }
 
     /// What it does in another place, where it is known to do the same. Which threads it touches there is not known, but as long as

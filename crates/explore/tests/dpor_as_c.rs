@@ -1,0 +1,102 @@
+//! The reduced search on the interpreter: the same races and problems as the enumerator, on random scripts written as C.
+
+use raddle_config::Config;
+use raddle_event::{Problem, ProblemKind};
+use raddle_explore::dpor::optimal;
+use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, RaceKey, sync};
+use raddle_frontend::Request;
+use raddle_interp::{Interp, Options};
+use raddle_libmodel::Models;
+use raddle_machine::{Machine, Visibility};
+use raddle_testkit::script::{Profile, Script, c_text, generate, shrink};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+fn limits() -> Limits<'static> {
+    Limits { goal: Goal::AllRaces, executions: 4_000, run_steps: 400, ..Limits::default() }
+}
+
+fn load(script: &Script, folder: &Path) -> Interp {
+    let file = folder.join("script.c");
+    std::fs::write(&file, c_text(script).text).expect("the folder can be written");
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let program = raddle_frontend::load(&request).expect("scripts are valid C").program;
+    let models = Models::resolve(&program, &Config::default());
+    Interp::new(Arc::new(program), Arc::new(models), Options::default()).expect("scripts have a main")
+}
+
+type Found = (BTreeSet<RaceKey>, BTreeSet<Vec<(ProblemKind, u32)>>);
+
+/// Where in its round a thread stands that goes round in circles is a matter of chance.
+fn found(exploration: &Exploration) -> Found {
+    let place = |problem: &Problem| match problem.kind {
+        ProblemKind::Livelock => (problem.kind, problem.thread.0),
+        kind => (kind, problem.site.0),
+    };
+    let problems = exploration.problems.iter().map(|found| {
+        let mut places: Vec<_> = found.problems.iter().map(place).collect();
+        places.sort();
+        places
+    });
+    (exploration.races.iter().map(|race| race.key).collect(), problems.collect())
+}
+
+/// Numbers of runs; `None` when the enumeration is too large.
+fn compare(script: &Script, folder: &Path) -> Option<Result<(u64, u64), String>> {
+    let mut machine = load(script, folder);
+    let start = machine.fingerprint();
+    let all = sync(&mut machine, &limits());
+    if all.coverage != Coverage::Complete {
+        return None;
+    }
+    let reduced = optimal(&mut machine, &limits(), Visibility::SyncOnly).exploration;
+    Some(if found(&all) != found(&reduced) {
+        Err(format!("enumerated {:?}, reduced {:?}", found(&all), found(&reduced)))
+    } else if reduced.coverage != Coverage::Complete || machine.fingerprint() != start {
+        Err(format!("{:?}", reduced.unknown_reasons))
+    } else {
+        Ok((all.runs.executions, reduced.runs.executions))
+    })
+}
+
+fn compare_all(name: &str, seeds: std::ops::Range<u64>, profile: &Profile) {
+    let folder = tempfile::tempdir().expect("a folder for C files");
+    let total = seeds.end - seeds.start;
+    let (mut compared, mut runs, mut reduced) = (0, 0, 0);
+    for seed in seeds {
+        let script = generate(seed, profile);
+        match compare(&script, folder.path()) {
+            None => {}
+            Some(Ok((all, few))) => {
+                compared += 1;
+                runs += all;
+                reduced += few;
+            }
+            Some(Err(_)) => {
+                let small = shrink(&script, |script| matches!(compare(script, folder.path()), Some(Err(_))));
+                let Some(Err(message)) = compare(&small, folder.path()) else {
+                    unreachable!("it still fails")
+                };
+                panic!("{name}, seed {seed}: {message}\n{}", c_text(&small).text);
+            }
+        }
+    }
+    println!("{name}: {compared} of {total} scripts compared, {runs} runs enumerated, {reduced} reduced");
+    assert!(compared * 3 > total, "only {compared} scripts could be compared");
+}
+
+fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
+    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
+}
+
+#[test]
+fn as_c() {
+    let profile = Profile { waiting_loops: false, plain_spinning: false, ..Profile::EVERYTHING };
+    compare_all("as C", seeds(25, 3_000), &profile);
+}
+
+#[test]
+fn as_c_with_waiting_loops() {
+    compare_all("as C, waiting loops", seeds(25, 3_000), &Profile { threads: 2, ..Profile::EVERYTHING });
+}
