@@ -80,7 +80,9 @@ impl<'m> Debug<'m> {
         };
         let unit = subprogram.operand(5).and_then(|unit| unit.scope_file());
         let unit = unit.and_then(|node| self.file(program, node));
-        unit == Some(file) || self.primary.contains(&program.files[file])
+        // One file may go by two names (`a/../b.c`): only what looks like a header counts as one.
+        let header = Path::new(&program.files[file]).extension().is_some_and(|extension| extension == "h");
+        !header || unit == Some(file) || self.primary.contains(&program.files[file])
     }
 
     pub(super) fn call(&mut self, name: &str, call: Value<'m>) -> DebugCall<'m> {
