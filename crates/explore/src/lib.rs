@@ -1,4 +1,4 @@
-//! Search over a [`Machine`](raddle_machine::Machine): the enumerator, the oracle of every later engine.
+//! Search over a [`Machine`](raddle_machine::Machine): the enumerator, the oracle of every later engine, and partial-order reduction.
 
 pub mod dependence;
 pub mod dpor;
