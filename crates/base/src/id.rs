@@ -16,6 +16,8 @@ macro_rules! define_id {
     ($(#[$meta:meta])* $vis:vis struct $name:ident, $prefix:literal) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive($crate::serde::Serialize, $crate::serde::Deserialize)]
+        #[serde(crate = "raddle_base::serde", transparent)]
         $vis struct $name(pub u32);
 
         impl $crate::Id for $name {
@@ -41,10 +43,12 @@ macro_rules! define_id {
     };
 }
 
-/// A vector indexed by one kind of id only.
-#[derive(Clone, PartialEq, Eq)]
+/// A vector indexed by one kind of id only; written as the plain list.
+#[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent, bound(serialize = "T: serde::Serialize", deserialize = "T: serde::Deserialize<'de>"))]
 pub struct IdVec<I: Id, T> {
     items: Vec<T>,
+    #[serde(skip)]
     marker: PhantomData<fn(I)>,
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Nothing here knows about programs, threads or races.
 
+// The macro [`define_id!`] names this crate from outside and from inside.
+extern crate self as raddle_base;
+
 mod hash;
 mod id;
 mod intern;
@@ -14,4 +17,5 @@ pub use id::{Id, IdVec};
 pub use intern::{Interner, Symbol};
 pub use memory_order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 pub use site::SiteId;
+pub use serde;
 pub use span::{FileId, Span};
