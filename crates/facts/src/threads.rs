@@ -1,0 +1,76 @@
+//! Abstract threads: who runs which function, how often a block is executed, which objects more than one thread can reach.
+//!
+//! An abstract thread is a start function at one creation site (of the expanded program); `main` and every entry of an open program
+//! are threads too. `pthread_once` functions, `atexit` handlers and destructors of thread-specific data run on some thread at some time: they are
+//! taken as threads of their own, which only adds behaviour.
+
+use crate::ObjectId;
+use raddle_base::{IdVec, SiteId};
+use raddle_ir::{FunctionId, Reg};
+use serde::{Deserialize, Serialize};
+
+raddle_base::define_id! {
+    /// An abstract thread; 0 is `main` where there is one.
+    pub struct ThreadId, "t"
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadFacts {
+    pub threads: IdVec<ThreadId, Thread>,
+    /// *May*: per function, the threads on whose stack it can be. Sorted.
+    pub runs: IdVec<FunctionId, Vec<ThreadId>>,
+    /// Per function, per block: at most how often.
+    pub times: IdVec<FunctionId, Vec<Times>>,
+    /// *May*: objects that a thread other than the one that made them can reach. What is not here is private.
+    pub shared: IdVec<ObjectId, bool>,
+    pub distinct: Vec<Distinct>,
+}
+
+/// *Must*: a register with one value in each instance of a thread, and different values in different instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Distinct {
+    pub thread: ThreadId,
+    pub function: FunctionId,
+    pub reg: Reg,
+    pub spacing: Spacing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Spacing {
+    /// Any two values differ by at least this.
+    Apart(u64),
+    /// Addresses in different objects.
+    Objects,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    pub entry: FunctionId,
+    pub start: Start,
+    /// More than one instance may exist in a run (created in a loop, by a thread that is many, by any number of clients).
+    pub many: bool,
+    /// Threads that may create it.
+    pub creators: Vec<ThreadId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Start {
+    Main,
+    /// An entry of an open program: any number of clients, at any time.
+    Client,
+    /// A thread creation at this site.
+    Created(SiteId),
+    /// `pthread_once` at this site.
+    Once(SiteId),
+    /// Handlers that the library calls later (`atexit`, destructors), registered at this site.
+    Handler(SiteId),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Times {
+    /// At most once in the whole run.
+    Once,
+    /// At most once in each instance of each thread that runs it.
+    OncePerThread,
+    Many,
+}
