@@ -6,6 +6,7 @@
 //! functions, whose bodies run inside the global atomic section.
 
 mod effect;
+pub mod memory;
 mod resolve;
 mod table;
 mod variable;
@@ -15,6 +16,7 @@ pub use effect::{
     KernelAtomic, KernelOrder, KernelResult, KernelWidth, LibcFn, LockFamily, Mode, OnceStyle, ProcessOp,
     Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
 };
+pub use memory::{MemoryEffect, memory};
 pub use resolve::{Meaning, Models};
 pub use table::{Row, lookup, rows};
 pub use variable::{Variable, variable};

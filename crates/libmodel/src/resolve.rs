@@ -28,6 +28,12 @@ impl Models {
     pub fn resolve(program: &Program, config: &Config) -> Models {
         Models { meanings: program.functions.values().map(|f| meaning(program, config, f)).collect() }
     }
+
+    /// The meanings for a program made of copies of functions: `function_origin` says of which function of this program each is a
+    /// copy.
+    pub fn of_expanded(&self, function_origin: &IdVec<FunctionId, FunctionId>) -> Models {
+        Models { meanings: function_origin.values().map(|&origin| self.meanings[origin].clone()).collect() }
+    }
 }
 
 fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {

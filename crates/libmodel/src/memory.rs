@@ -1,0 +1,312 @@
+//! Which memory of the program a library call reads and writes, which pointers it returns, what flows where, and which functions of
+//! the program it calls: one [`MemoryEffect`] per library function, and one for every other [`Effect`].
+//!
+//! The interpreter is the truth: every access event of a call is inside a declared touch, every pointer that a call leaves in
+//! memory or hands out is a declared value, and hidden state counts as memory exactly where the interpreter makes it an access
+//! (`strtok`, `localtime`; not `rand`, not the inside of a `FILE`). Tests of `interp` compare the two.
+//!
+//! Everything here is *may*: a call touches no more than this, and need not touch all of it. Null pointers are touched by nobody and
+//! may be returned by everybody. The memory of a synchronisation object itself is no touch.
+
+mod build;
+mod ctype;
+mod effects;
+mod math;
+mod process;
+mod pthread_attributes;
+mod stdio;
+mod stdlib;
+mod string;
+mod time;
+mod unistd;
+
+use crate::{Arg, LibcFn};
+use raddle_ir::DataModel;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What a call of this function does to memory. Every function that a row of the table names has an entry.
+pub fn memory(function: LibcFn) -> &'static MemoryEffect {
+    static INDEX: LazyLock<HashMap<&'static str, MemoryEffect>> =
+        LazyLock::new(|| entries().into_iter().collect());
+    INDEX.get(function.0).unwrap_or_else(|| panic!("no memory effect of `{}`", function.0))
+}
+
+/// All entries by name of the library function, family by family.
+pub fn entries() -> Vec<(&'static str, MemoryEffect)> {
+    [
+        stdlib::entries(),
+        string::entries(),
+        stdio::entries(),
+        time::entries(),
+        unistd::entries(),
+        math::entries(),
+        ctype::entries(),
+        process::entries(),
+        pthread_attributes::entries(),
+    ]
+    .concat()
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryEffect {
+    pub touches: Vec<Touch>,
+    /// The one heap block that a call may make.
+    pub allocates: Option<Block>,
+    /// Pointers that the call may return; empty when it returns none.
+    pub returns: Vec<Value>,
+    /// What bytes written may hold besides numbers. A write that is not named here stores no pointer.
+    pub stores: Vec<Store>,
+    pub calls: Vec<Callback>,
+    pub ending: Ending,
+    /// Why every call is a gap: the interpreter refuses it whatever the arguments are.
+    pub gap: Option<&'static str>,
+}
+
+/// Bytes that a call may read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Touch {
+    pub region: Region,
+    pub access: Access,
+    /// Bytes from the start of the region to the first byte touched.
+    pub from: u32,
+    /// Bytes from there on.
+    pub extent: Extent,
+    pub atomicity: Atomicity,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    Read,
+    Write,
+    /// Reads and writes in one atomic step.
+    Update,
+    /// A write to the whole block, which then is gone.
+    Free,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atomicity {
+    Plain,
+    /// The order is in the [`crate::AtomicCall`].
+    Atomic,
+}
+
+/// Where memory is: a base, and whether it is that memory or what pointers in it point to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Region {
+    pub base: Base,
+    pub reach: Reach,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// What this argument points to.
+    Arg(Arg),
+    /// What any pointer among the variadic arguments from this position on points to.
+    VarArgs(Arg),
+    /// The values behind a `va_list`: on LP64 what the pointer 8 bytes into the argument's structure points to, on ILP32 what the
+    /// argument itself points to.
+    VaList(Arg),
+    /// The block of [`MemoryEffect::allocates`].
+    Fresh,
+    /// An object of the library that all threads share.
+    Library(Library),
+    /// A public variable of the library (`optarg`): the program's global of that name if it declares one, else a hidden one.
+    Variable(&'static str),
+    /// This thread's `errno`. Accesses to it are never events.
+    Errno,
+    /// The cell with the result of the thread that this argument names; `None`: of the calling thread.
+    ThreadResult(Option<Arg>),
+    /// This thread's cell of the key that this argument names.
+    Specific(Arg),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// The memory itself.
+    Direct,
+    /// What the pointer at its start points to.
+    Behind,
+    /// What any pointer in it points to.
+    BehindAny,
+}
+
+/// Objects of the library that live as long as the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Library {
+    /// Where `strtok` remembers its place: holds a pointer.
+    StrtokPlace,
+    /// The `struct tm` of `localtime`.
+    BrokenDownTime,
+    /// The buffer of `asctime`.
+    TimeText,
+    /// What a `FILE *` points to. The library never touches it.
+    Stream,
+    /// Strings of the environment; holds the strings that `putenv` was given.
+    Environment,
+    /// Constant strings: messages, names of locales.
+    Text,
+    /// Holds a pointer to a [`Library::CharacterTable`].
+    CharacterTablePointer,
+    CharacterTable,
+    /// Named semaphores.
+    Semaphore,
+}
+
+/// How many bytes from a pointer on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    Fixed {
+        lp64: u32,
+        ilp32: u32,
+    },
+    /// The value of the argument.
+    Arg(Arg),
+    Product(Arg, Arg),
+    /// The value of the argument times that many bytes.
+    Times(Arg, u32),
+    /// The value of the argument times that many pointers.
+    TimesWords(Arg, u32),
+    /// The value of the argument, rounded up to pages.
+    Pages(Arg),
+    /// Up to the terminator and with it.
+    CString,
+    /// The same, and no more than the value of the argument.
+    CStringUpTo(Arg),
+    /// As many bytes as the string that this argument points to has, with its terminator.
+    StringOf(Arg),
+    /// Up to the end of the object.
+    ToEnd,
+}
+
+/// A heap block made by a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    pub size: Extent,
+    pub fill: Fill,
+    pub life: Life,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fill {
+    Zero,
+    Uninitialised,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Life {
+    /// The program gets it.
+    Handed,
+    /// Gone when the call returns (the buffer of `qsort`).
+    Inside,
+}
+
+/// A value, as far as pointers in it are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// The argument itself.
+    Arg(Arg),
+    /// A pointer to some byte of the memory of this region, its end included.
+    Into(Region),
+    /// The bytes of that memory, pointers among them.
+    ContentOf(Region),
+    /// Bytes from outside of the memory: input, files, pointers written as text. They are a pointer only if the program made one
+    /// visible before, or if the interpreter refuses the call (`%ms` of `scanf` makes a block).
+    Outside,
+    /// The handle of the thread that the call makes.
+    NewThread,
+    /// The handle of the calling thread.
+    ThisThread,
+}
+
+/// `value` may be in the memory of `to` afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Store {
+    pub to: Region,
+    pub value: Value,
+}
+
+/// A function of the program that the library calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callback {
+    pub function: Arg,
+    /// Its arguments, in order.
+    pub passes: Vec<Value>,
+    pub when: When,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum When {
+    /// Before the call returns, any number of times, in the calling thread.
+    Now,
+    /// When the process exits, in the thread that makes it.
+    ProcessExit,
+    /// When a thread ends, in that thread.
+    ThreadExit,
+    /// In a new thread.
+    NewThread,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ending {
+    #[default]
+    Returns,
+    /// The call may be the end of the process, with exit handlers.
+    MayExit,
+    /// Always.
+    Exits,
+    /// The end of the process, without exit handlers.
+    Aborts,
+    /// The end of the calling thread.
+    EndsThread,
+}
+
+impl Extent {
+    /// The number of bytes where it does not depend on the call.
+    pub fn bytes(self, model: DataModel) -> Option<u64> {
+        match (self, model) {
+            (Extent::Fixed { lp64, .. }, DataModel::Lp64) => Some(u64::from(lp64)),
+            (Extent::Fixed { ilp32, .. }, DataModel::Ilp32) => Some(u64::from(ilp32)),
+            _ => None,
+        }
+    }
+}
+
+impl Library {
+    /// Whether several objects go by this name.
+    pub fn is_many(self) -> bool {
+        match self {
+            Library::StrtokPlace | Library::BrokenDownTime | Library::TimeText => false,
+            Library::Stream
+            | Library::Environment
+            | Library::Text
+            | Library::CharacterTablePointer
+            | Library::CharacterTable
+            | Library::Semaphore => true,
+        }
+    }
+
+    /// What pointers in it point to from the start.
+    pub fn points_to(self) -> Option<Library> {
+        (self == Library::CharacterTablePointer).then_some(Library::CharacterTable)
+    }
+}
+
+impl From<Base> for Region {
+    fn from(base: Base) -> Region {
+        Region { base, reach: Reach::Direct }
+    }
+}
+
+impl From<Arg> for Region {
+    fn from(arg: Arg) -> Region {
+        Base::Arg(arg).into()
+    }
+}
+
+impl From<Library> for Region {
+    fn from(library: Library) -> Region {
+        Base::Library(library).into()
+    }
+}

@@ -1,0 +1,213 @@
+//! Memory effects of everything that is no ordinary library function: threads, semaphores, keys, atomic calls, verifier functions.
+//! Locks, conditions and barriers touch nothing: their own memory is no access, and deadlines are not read.
+
+use super::build::{A0, A1, A2, A3, WORD, bytes, nothing, words};
+use super::{Access, Base, Ending, Extent, Fill, Library, MemoryEffect, Value, When, memory};
+use crate::{
+    ATTR_FLAGS_OFFSET, Arg, AtomicCall, Effect, Handlers, KernelAtomic, KernelResult, KernelWidth, ProcessOp,
+    Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
+};
+use std::borrow::Cow;
+
+/// `int`, `unsigned`.
+const INT: Extent = bytes(4);
+
+impl Effect {
+    /// What a call with this effect does to memory. Nothing for what is unsupported: reaching it is a gap anyway.
+    pub fn memory(&self) -> Cow<'static, MemoryEffect> {
+        Cow::Owned(match *self {
+            Effect::Libc(function) => return Cow::Borrowed(memory(function)),
+            Effect::SyncInit { kind: SyncKind::Mutex, attribute: Some(attribute), .. } => {
+                nothing().reads(attribute, INT)
+            }
+            Effect::Thread(op, returns) => thread(op, returns),
+            Effect::Sem(op, _) => semaphore(op),
+            Effect::Once { function, .. } => nothing().calls(function, vec![], When::Now),
+            Effect::Tls(op, _) => specific(op),
+            Effect::Atomic(call) => atomic(call),
+            Effect::Verifier(op) => verifier(op),
+            Effect::Process(op) => process(op),
+            Effect::Lock { .. }
+            | Effect::Unlock { .. }
+            | Effect::SyncInit { .. }
+            | Effect::SyncDestroy { .. }
+            | Effect::MutexConsistent { .. }
+            | Effect::Cond(..)
+            | Effect::BarrierWait { .. }
+            | Effect::Nothing { .. }
+            | Effect::Unsupported { .. } => nothing(),
+        })
+    }
+}
+
+fn thread(op: ThreadOp, returns: Returns) -> MemoryEffect {
+    match op {
+        ThreadOp::Create { id, attribute, function, argument } => {
+            let effect = nothing().writes(id, WORD).stores(id, Value::NewThread).calls(
+                function,
+                vec![Value::Arg(argument)],
+                When::NewThread,
+            );
+            match attribute {
+                Some(attribute) => {
+                    effect.touches(attribute.into(), Access::Read, ATTR_FLAGS_OFFSET as u32, INT)
+                }
+                None => effect,
+            }
+        }
+        ThreadOp::CreateReturning { function, argument } => {
+            nothing().returns(Value::NewThread).calls(function, vec![Value::Arg(argument)], When::NewThread)
+        }
+        ThreadOp::Join { result: Some(result), .. } if returns == Returns::Thrd => {
+            nothing().writes(result, INT)
+        }
+        ThreadOp::Join { thread, result: Some(result), .. } => {
+            nothing().writes(result, WORD).copies(Base::ThreadResult(Some(thread)), result)
+        }
+        ThreadOp::Exit { result } => {
+            let effect = MemoryEffect { ending: Ending::EndsThread, ..nothing() };
+            match result {
+                Some(result) => effect.stores(Base::ThreadResult(None), Value::Arg(result)),
+                None => effect,
+            }
+        }
+        ThreadOp::SelfId => nothing().returns(Value::ThisThread),
+        ThreadOp::SetCancel { old, .. } => nothing().writes(old, INT),
+        ThreadOp::Sleep { amount, unit: SleepUnit::Timespec } => nothing().reads(amount, words(2)),
+        ThreadOp::Join { result: None, .. }
+        | ThreadOp::Sleep { .. }
+        | ThreadOp::Detach { .. }
+        | ThreadOp::Equal { .. }
+        | ThreadOp::Cancel { .. }
+        | ThreadOp::TestCancel
+        | ThreadOp::CleanupRegister
+        | ThreadOp::CleanupUnregister
+        | ThreadOp::Yield => nothing(),
+    }
+}
+
+fn semaphore(op: SemOp) -> MemoryEffect {
+    match op {
+        SemOp::GetValue { out, .. } => nothing().writes(out, INT),
+        SemOp::Open { name, .. } => nothing().reads(name, Extent::CString).returns_into(Library::Semaphore),
+        SemOp::Post { .. } | SemOp::Wait { .. } => nothing(),
+    }
+}
+
+fn specific(op: TlsOp) -> MemoryEffect {
+    match op {
+        TlsOp::KeyCreate { key, destructor } => {
+            let passed = Value::ContentOf(Base::Specific(key).into());
+            nothing().writes(key, INT).calls(destructor, vec![passed], When::ThreadExit)
+        }
+        TlsOp::Get { key } => nothing().returns(Value::ContentOf(Base::Specific(key).into())),
+        TlsOp::Set { key, value } => nothing().stores(Base::Specific(key), Value::Arg(value)),
+        TlsOp::KeyDelete { .. } => nothing(),
+    }
+}
+
+fn atomic(call: AtomicCall) -> MemoryEffect {
+    let generic = Extent::Arg(A0);
+    match call {
+        AtomicCall::LoadGeneric => {
+            nothing().atomic(A1, Access::Read, generic).writes(A2, generic).copies(A1, A2)
+        }
+        AtomicCall::StoreGeneric => {
+            nothing().reads(A2, generic).atomic(A1, Access::Write, generic).copies(A2, A1)
+        }
+        AtomicCall::ExchangeGeneric => nothing()
+            .reads(A2, generic)
+            .atomic(A1, Access::Update, generic)
+            .writes(A3, generic)
+            .copies(A2, A1)
+            .copies(A1, A3),
+        AtomicCall::CompareExchangeGeneric => nothing()
+            .reads(A3, generic)
+            .changes(A2, generic)
+            .atomic(A1, Access::Update, generic)
+            .copies(A3, A1)
+            .copies(A1, A2),
+        AtomicCall::Sized { op, bytes: width } => sized(op, bytes(u32::from(width))),
+        AtomicCall::TestAndSet { .. } => nothing().atomic(A0, Access::Update, bytes(1)),
+        AtomicCall::Clear { .. } => nothing().atomic(A0, Access::Write, bytes(1)),
+        AtomicCall::Fence { .. } => nothing(),
+        AtomicCall::Kernel { op, target, width, .. } => {
+            let width = match width {
+                KernelWidth::Int => INT,
+                KernelWidth::Long => WORD,
+                KernelWidth::Quad => bytes(8),
+            };
+            kernel(op, target, width)
+        }
+    }
+}
+
+fn sized(op: SizedAtomic, width: Extent) -> MemoryEffect {
+    let old = Value::ContentOf(A0.into());
+    match op {
+        SizedAtomic::Load => nothing().atomic(A0, Access::Read, width).returns(old),
+        SizedAtomic::Store => nothing().atomic(A0, Access::Write, width).stores(A0, Value::Arg(A1)),
+        SizedAtomic::Exchange => {
+            nothing().atomic(A0, Access::Update, width).stores(A0, Value::Arg(A1)).returns(old)
+        }
+        SizedAtomic::CompareExchange => nothing()
+            .atomic(A0, Access::Update, width)
+            .changes(A1, width)
+            .stores(A0, Value::Arg(A2))
+            .copies(A0, A1),
+        // The result of arithmetic on a pointer points into what either operand points into.
+        SizedAtomic::Fetch(_) | SizedAtomic::FetchNew(_) => nothing()
+            .atomic(A0, Access::Update, width)
+            .stores(A0, Value::Arg(A1))
+            .returns(old)
+            .returns(Value::Arg(A1)),
+    }
+}
+
+fn kernel(op: KernelAtomic, target: Arg, width: Extent) -> MemoryEffect {
+    let old = Value::ContentOf(target.into());
+    let update = nothing().atomic(target, Access::Update, width);
+    match op {
+        KernelAtomic::Read => nothing().atomic(target, Access::Read, width).returns(old),
+        KernelAtomic::Set { value } => {
+            nothing().atomic(target, Access::Write, width).stores(target, Value::Arg(value))
+        }
+        KernelAtomic::Exchange { value } => update.stores(target, Value::Arg(value)).returns(old),
+        KernelAtomic::CompareExchange { new, .. } => update.stores(target, Value::Arg(new)).returns(old),
+        KernelAtomic::Add { value, result, .. } => {
+            let effect = match value {
+                Some(value) => update.stores(target, Value::Arg(value)),
+                None => update,
+            };
+            match result {
+                KernelResult::New | KernelResult::Old => effect.returns(old),
+                KernelResult::Nothing | KernelResult::NewIsZero | KernelResult::NewIsNegative => effect,
+            }
+        }
+        KernelAtomic::AddUnless { value: Some(value), .. } => update.stores(target, Value::Arg(value)),
+        KernelAtomic::AddUnless { value: None, .. } => update,
+    }
+}
+
+fn verifier(op: VerifierOp) -> MemoryEffect {
+    match op {
+        VerifierOp::NondetPointer => nothing().returns_block(bytes(64), Fill::Zero),
+        VerifierOp::Error => MemoryEffect { ending: Ending::Aborts, ..nothing() },
+        VerifierOp::Assert { .. }
+        | VerifierOp::Assume { .. }
+        | VerifierOp::AtomicBegin
+        | VerifierOp::AtomicEnd
+        | VerifierOp::Nondet { .. }
+        | VerifierOp::NondetFloat { .. } => nothing(),
+    }
+}
+
+fn process(op: ProcessOp) -> MemoryEffect {
+    let ending = match op {
+        ProcessOp::Exit { handlers: Handlers::Run, .. } => Ending::Exits,
+        ProcessOp::Exit { handlers: Handlers::Skip, .. }
+        | ProcessOp::Abort
+        | ProcessOp::AssertFail { .. } => Ending::Aborts,
+    };
+    MemoryEffect { ending, ..nothing() }
+}

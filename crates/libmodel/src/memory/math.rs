@@ -1,0 +1,29 @@
+//! `math.h`: a few functions have a second result behind a pointer. The argument of `nan` is not looked at.
+
+use super::build::{A1, Entries, bytes, nothing};
+
+pub(super) fn entries() -> Entries {
+    let numbers = NUMBERS.split_whitespace().map(|name| (name, nothing()));
+    let with_pointer = [
+        ("frexp", bytes(4)),
+        ("frexpf", bytes(4)),
+        ("frexpl", bytes(4)),
+        ("modf", bytes(8)),
+        ("modff", bytes(4)),
+        ("modfl", bytes(10)),
+    ]
+    .map(|(name, extent)| (name, nothing().writes(A1, extent)));
+    numbers.chain(with_pointer).collect()
+}
+
+/// From numbers to a number.
+const NUMBERS: &str = "
+    __finite __finitef __finitel __fpclassify __fpclassifyf __fpclassifyl __isinf __isinff __isinfl __isnan __isnanf
+    __isnanl __signbit __signbitf __signbitl acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh
+    atanhf cbrt cbrtf ceil ceilf ceill copysign copysignf copysignl cos cosf cosh coshf exp exp10 exp2 exp2f expf expm1
+    expm1f fabs fabsf fabsl fdim fdimf fdiml floor floorf floorl fma fmaf fmax fmaxf fmaxl fmin fminf fminl fmod fmodf
+    fmodl hypot hypotf ilogb ilogbf ldexp ldexpf ldexpl llrint llrintf llround llroundf log log10 log10f log1p log1pf log2
+    log2f logb logbf logf lrint lrintf lround lroundf nan nanf nanl nextafter nextafterf pow powf remainder remainderf
+    rint rintf rintl round roundeven roundevenf roundevenl roundf roundl scalbln scalblnf sin sinf sinh sinhf sqrt sqrtf
+    sqrtl tan tanf tanh tanhf trunc truncf truncl
+";

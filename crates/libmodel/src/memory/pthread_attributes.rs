@@ -1,0 +1,31 @@
+//! Attribute objects of POSIX threads, with glibc's layout.
+
+use super::build::{A0, A1, Entries, WORD, by_model, bytes, nothing};
+use super::{Access, MemoryEffect};
+use crate::ATTR_FLAGS_OFFSET;
+
+/// Where the stack size is; the offset of LP64 is behind that of ILP32, so both are in these bytes.
+const STACK_SIZE_FROM: u32 = 20;
+
+pub(super) fn entries() -> Entries {
+    let flags = ATTR_FLAGS_OFFSET as u32;
+    let stack_size = by_model(20, 4);
+    let flag = |effect: MemoryEffect, access| effect.touches(A0.into(), access, flags, bytes(4));
+    let size = |effect: MemoryEffect, access| effect.touches(A0.into(), access, STACK_SIZE_FROM, stack_size);
+    let set = nothing().changes(A0, bytes(4));
+    let get = nothing().reads(A0, bytes(4)).writes(A1, bytes(4));
+    vec![
+        ("pthread_attr_init", nothing().writes(A0, by_model(56, 36))),
+        ("pthread_attr_setdetachstate", flag(flag(nothing(), Access::Read), Access::Write)),
+        ("pthread_attr_getdetachstate", flag(nothing(), Access::Read).writes(A1, bytes(4))),
+        ("pthread_attr_setstacksize", size(nothing(), Access::Write)),
+        ("pthread_attr_getstacksize", size(nothing(), Access::Read).writes(A1, WORD)),
+        ("pthread_mutexattr_init", nothing().writes(A0, bytes(4))),
+        ("pthread_mutexattr_settype", set.clone()),
+        ("pthread_mutexattr_gettype", get.clone()),
+        ("pthread_mutexattr_setrobust", set),
+        ("pthread_mutexattr_getrobust", get),
+        ("pthread_condattr_init", nothing().writes(A0, bytes(4))),
+        ("pthread_rwlockattr_init", nothing().writes(A0, bytes(8))),
+    ]
+}

@@ -1,0 +1,110 @@
+//! `stdlib.h` and the kernel's allocation functions.
+//!
+//! The environment is kept apart from memory by the interpreter. `putenv` makes the program's string a part of it all the same: the
+//! entry says so, which errs towards more aliases.
+
+use super::build::{A0, A1, A2, A3, A4, Entries, WORD, behind_any, bytes, each, nothing};
+use super::{Base, Extent, Fill, Library, Life, MemoryEffect, Value, When};
+use Extent::{Arg as Bytes, CString, Product};
+
+pub(super) fn entries() -> Entries {
+    let mut all = vec![
+        ("malloc", nothing().returns_block(Bytes(A0), Fill::Uninitialised)),
+        ("kzalloc", nothing().returns_block(Bytes(A0), Fill::Zero)),
+        ("kmalloc_array", nothing().returns_block(Product(A0, A1), Fill::Uninitialised)),
+        ("calloc", nothing().returns_block(Product(A0, A1), Fill::Zero)),
+        ("realloc", resize(Bytes(A1))),
+        ("reallocarray", resize(Product(A1, A2))),
+        ("aligned_alloc", nothing().returns_block(Bytes(A1), Fill::Uninitialised)),
+        (
+            "posix_memalign",
+            nothing()
+                .allocates(Bytes(A2), Fill::Uninitialised, Life::Handed)
+                .writes(A0, WORD)
+                .stores(A0, Value::Into(Base::Fresh.into())),
+        ),
+        ("valloc", nothing().returns_block(Bytes(A0), Fill::Uninitialised)),
+        ("malloc_usable_size", nothing()),
+        ("free", nothing().frees(A0)),
+        ("qsort", sort(vec![Value::Into(A0.into()); 2])),
+        ("qsort_r", sort(vec![Value::Into(A0.into()), Value::Into(A0.into()), Value::Arg(A4)])),
+        (
+            "bsearch",
+            nothing().returns_into(A1).calls(A4, vec![Value::Arg(A0), Value::Into(A1.into())], When::Now),
+        ),
+        ("rand_r", nothing().changes(A0, bytes(4))),
+        ("erand48", nothing().changes(A0, bytes(6))),
+        ("arc4random_buf", nothing().writes(A0, Bytes(A1))),
+        ("getrandom", nothing().writes(A0, Bytes(A1))),
+        (
+            "getenv",
+            nothing()
+                .reads(A0, CString)
+                .returns_into(Library::Environment)
+                .returns_into(behind_any(Library::Environment)),
+        ),
+        ("setenv", nothing().reads(A0, CString).reads(A1, CString)),
+        ("unsetenv", nothing().reads(A0, CString)),
+        ("putenv", nothing().reads(A0, CString).stores(Library::Environment, Value::Arg(A0))),
+        ("clearenv", MemoryEffect { gap: Some("clearing the whole environment"), ..nothing() }),
+        ("atexit", nothing().calls(A0, vec![], When::ProcessExit)),
+    ];
+    all.extend(each(&["atoi", "atol", "atoll", "atof"], &nothing().reads(A0, CString)));
+    all.extend(each(
+        &[
+            "strtol",
+            "strtoul",
+            "strtoll",
+            "strtoull",
+            "__isoc23_strtol",
+            "__isoc23_strtoul",
+            "__isoc23_strtoll",
+            "__isoc23_strtoull",
+            "strtof",
+            "strtod",
+            "strtold",
+        ],
+        &nothing().reads(A0, CString).writes(A1, WORD).stores(A1, Value::Into(A0.into())),
+    ));
+    all.extend(each(
+        &[
+            "abs",
+            "labs",
+            "llabs",
+            "div",
+            "rand",
+            "srand",
+            "drand48",
+            "lrand48",
+            "mrand48",
+            "srand48",
+            "arc4random",
+            "arc4random_uniform",
+        ],
+        &nothing(),
+    ));
+    all
+}
+
+/// `realloc`: a fresh block with the old bytes; the old block is freed.
+fn resize(size: Extent) -> MemoryEffect {
+    nothing()
+        .reads(A0, size)
+        .returns_block(size, Fill::Uninitialised)
+        .writes(Base::Fresh, size)
+        .copies(A0, Base::Fresh)
+        .frees(A0)
+}
+
+fn sort(passes: Vec<Value>) -> MemoryEffect {
+    let array = Product(A1, A2);
+    nothing()
+        .changes(A0, array)
+        .copies(A0, A0)
+        .allocates(array, Fill::Uninitialised, Life::Inside)
+        .changes(Base::Fresh, array)
+        .copies(A0, Base::Fresh)
+        .copies(Base::Fresh, A0)
+        .frees(Base::Fresh)
+        .calls(A3, passes, When::Now)
+}
