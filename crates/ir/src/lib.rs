@@ -7,6 +7,7 @@
 //! expression that the programmer wrote.
 
 mod debug;
+pub mod expand;
 mod function;
 mod hash;
 mod inst;

@@ -7,6 +7,8 @@
 mod function;
 mod types;
 
+pub(crate) use function::{Dominators, predecessors};
+
 use crate::{DebugType, DebugTypeId, FunctionId, Global, PlaceBase, Program, SiteId, Symbol, SymbolRef};
 use raddle_base::{Id, IdVec};
 use std::collections::HashSet;

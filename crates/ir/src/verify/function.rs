@@ -132,7 +132,7 @@ impl Checker<'_> {
     }
 }
 
-fn predecessors(function: &Function) -> IdVec<BlockId, BTreeSet<BlockId>> {
+pub(crate) fn predecessors(function: &Function) -> IdVec<BlockId, BTreeSet<BlockId>> {
     let mut found: IdVec<BlockId, BTreeSet<BlockId>> =
         function.blocks.ids().map(|_| BTreeSet::new()).collect();
     for (id, block) in function.blocks.iter() {
@@ -144,7 +144,7 @@ fn predecessors(function: &Function) -> IdVec<BlockId, BTreeSet<BlockId>> {
 }
 
 /// Immediate dominators by iteration in reverse postorder (Cooper, Harvey and Kennedy, 2001).
-struct Dominators {
+pub(crate) struct Dominators {
     /// Position in reverse postorder; `None` when not reachable.
     position: IdVec<BlockId, Option<usize>>,
     /// Immediate dominator by position; the entry's is itself.
@@ -152,7 +152,7 @@ struct Dominators {
 }
 
 impl Dominators {
-    fn of(function: &Function) -> Dominators {
+    pub(crate) fn of(function: &Function) -> Dominators {
         let order = reverse_postorder(function);
         let mut position: IdVec<BlockId, Option<usize>> = function.blocks.ids().map(|_| None).collect();
         for (index, block) in order.iter().enumerate() {
@@ -180,11 +180,11 @@ impl Dominators {
         Dominators { position, immediate }
     }
 
-    fn reachable(&self, block: BlockId) -> bool {
+    pub(crate) fn reachable(&self, block: BlockId) -> bool {
         self.position[block].is_some()
     }
 
-    fn dominates(&self, a: BlockId, b: BlockId) -> bool {
+    pub(crate) fn dominates(&self, a: BlockId, b: BlockId) -> bool {
         let (Some(a), Some(mut b)) = (self.position[a], self.position[b]) else { return false };
         while b > a {
             b = self.immediate[b];
