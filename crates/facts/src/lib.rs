@@ -15,7 +15,7 @@ pub mod term;
 pub mod threads;
 pub mod values;
 
-pub use locks::{FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, LockMode, Released};
+pub use locks::{ATOMIC_SECTION, FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, LockMode, Released};
 pub use order::{Barrier, FunctionOrder, Gate, GateId, GateKind, LocalOrder, OrderFacts, Rounds};
 pub use points_to::{Cell, Object, ObjectId, ObjectKind, Offsets, PointsTo, SetId};
 pub use term::{Index, Root, Term};
