@@ -2,6 +2,14 @@
 //!
 //! Each module solves one part of `facts`; none knows of races.
 
+pub mod accesses;
+pub mod calls;
+pub mod cfg;
+pub mod components;
+pub mod induction;
+pub mod order;
 mod roots;
+pub mod terms;
+pub mod threads;
 
 pub use roots::Roots;

@@ -2,7 +2,7 @@
 //!
 //! A *gate* is opened by certain operations and passed by others, so that whoever has passed it comes, in happens-before, after
 //! some opening. Thread creation opens `Started(t)`, which `t` has passed from its first instruction; the end of a thread opens `Exited(t)`, passed by
-//! the join; the end of a once function, passed by every return of `pthread_once`; a post of a semaphore that starts at 0, passed by a
+//! the join, and for a once function by every return of `pthread_once`; a post of a semaphore that starts at 0, passed by a
 //! wait; the first store of a non-zero value into a flag, passed by a branch that saw non-zero.
 //!
 //! `passed` is a *must* set, `opened` a *may* set of the thread's own openings. Access `a` of thread `A` comes before access `b`
@@ -13,7 +13,7 @@
 //! entry (`passed`: in all callers' states at the call; `opened`: in any). The state at a point is the union. A call adds the callee's `at_exit` sets.
 //! Passing a gate also passes what all its openings had passed.
 
-use crate::{Term, ThreadId};
+use crate::{ObjectId, Offsets, Term, ThreadId};
 use raddle_base::IdVec;
 use raddle_ir::FunctionId;
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,6 @@ pub struct Gate {
 pub enum GateKind {
     Started(ThreadId),
     Exited(ThreadId),
-    /// The control object of `pthread_once`, a global term.
-    Once(Term),
     /// A semaphore that starts at 0, a global term.
     Semaphore(Term),
     /// An integer or pointer in memory that starts at 0 and is set by release stores and read by acquire loads.
@@ -57,7 +55,7 @@ pub enum GateKind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FunctionOrder {
     pub entry: LocalOrder,
-    /// Per block, at its start.
+    /// Per block, at its start. Empty: nothing in this function, or in what it calls, matters to order.
     pub blocks: Vec<LocalOrder>,
     /// When it returns: must for `passed`, may for `opened` (also on paths that do not return).
     pub at_exit: LocalOrder,
@@ -67,8 +65,12 @@ pub struct FunctionOrder {
 pub struct LocalOrder {
     pub passed: Vec<GateId>,
     pub opened: Vec<GateId>,
-    /// Per barrier of [`OrderFacts::barriers`]: how many rounds this thread has done.
+    /// Per barrier of [`OrderFacts::barriers`]: how many rounds this thread has done. Empty: none.
     pub rounds: Vec<Rounds>,
+    /// *Must*: cells of memory that hold the handle of a single thread. Sorted.
+    pub handles: Vec<(Term, ThreadId)>,
+    /// *May*: places of handles that were written since the function was entered: what the entry says of them is void.
+    pub overwritten: Vec<(ObjectId, Offsets)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

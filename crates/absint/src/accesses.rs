@@ -1,0 +1,446 @@
+//! Every read and write of memory in the reachable code: instructions, memory intrinsics, and what library calls touch.
+//!
+//! *May*: an access lists all objects and offsets that points-to allows, and an extent that covers the bytes. Synchronisation
+//! objects' own memory, `errno` and blocks that a call makes before anybody knows them are no accesses.
+
+use crate::calls::{Call, Calls};
+use crate::terms::term_of;
+use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
+use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, SetId, Values};
+use raddle_ir::{BlockId, CallArg, DataModel, FunctionId, Inst, Operand, PlaceId, Program, Ty};
+use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach};
+use raddle_libmodel::{AtomicCall, Effect, KernelOrder};
+use std::collections::HashMap;
+
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub function: FunctionId,
+    pub block: BlockId,
+    pub index: usize,
+    pub site: SiteId,
+    pub kind: Kind,
+    pub atomic: Option<Atomic>,
+    /// The address, where one operand is it.
+    pub address: Option<Operand>,
+    pub place: Option<PlaceId>,
+    pub targets: Targets,
+    /// From each target on; `u64::MAX`: to the end of the object.
+    pub bytes: u64,
+    /// What a store of one value stores.
+    pub value: Option<Operand>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Read,
+    Write,
+    Free,
+}
+
+/// What an atomic access does to order, as far as it is known here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomic {
+    pub acquire: bool,
+    pub release: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Targets {
+    Set(SetId),
+    List(Vec<(ObjectId, Offsets)>),
+}
+
+impl Access {
+    pub fn targets<'a>(&'a self, points_to: &'a PointsTo) -> &'a [(ObjectId, Offsets)] {
+        match &self.targets {
+            Targets::Set(set) => points_to.targets_of(*set),
+            Targets::List(list) => list,
+        }
+    }
+
+    pub fn is_write(&self) -> bool {
+        self.kind != Kind::Read
+    }
+
+    /// Whether it may touch one of `bytes` bytes from `offsets` of an object.
+    pub fn may_touch(&self, points_to: &PointsTo, object: ObjectId, offsets: Offsets, bytes: u64) -> bool {
+        self.targets(points_to)
+            .iter()
+            .any(|(target, at)| *target == object && at.may_overlap(self.bytes, offsets, bytes))
+    }
+}
+
+/// Finds the object of a kind.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    by_kind: HashMap<ObjectKind, ObjectId>,
+}
+
+impl Objects {
+    pub fn new(points_to: &PointsTo) -> Objects {
+        Objects { by_kind: points_to.objects.iter().map(|(id, object)| (object.kind, id)).collect() }
+    }
+
+    pub fn of(&self, kind: ObjectKind) -> Option<ObjectId> {
+        self.by_kind.get(&kind).copied()
+    }
+
+    /// Where an operand may point.
+    pub fn targets(&self, points_to: &PointsTo, function: FunctionId, operand: Operand) -> Targets {
+        match operand {
+            Operand::Reg(reg) => Targets::Set(points_to.regs[function][reg.0 as usize]),
+            Operand::Global(global, offset) => {
+                let object = self.of(ObjectKind::Global(global));
+                Targets::List(object.map(|object| (object, Offsets::exact(offset))).into_iter().collect())
+            }
+            Operand::Const(_) | Operand::Function(_) | Operand::Block(_) | Operand::Null | Operand::Undef => {
+                Targets::List(Vec::new())
+            }
+        }
+    }
+}
+
+/// All accesses, in program order.
+pub fn collect(program: &Program, calls: &Calls, values: &Values, points_to: &PointsTo) -> Vec<Access> {
+    let collector =
+        Collector { program, values, points_to, objects: Objects::new(points_to), out: Vec::new() };
+    collector.run(calls)
+}
+
+struct Collector<'a> {
+    program: &'a Program,
+    values: &'a Values,
+    points_to: &'a PointsTo,
+    objects: Objects,
+    out: Vec<Access>,
+}
+
+#[derive(Clone, Copy)]
+struct At {
+    function: FunctionId,
+    block: BlockId,
+    index: usize,
+    site: SiteId,
+}
+
+impl Collector<'_> {
+    fn run(mut self, calls: &Calls) -> Vec<Access> {
+        let program = self.program;
+        for (function, body) in program.functions.iter() {
+            for (block, code) in body.blocks.iter() {
+                if !self.values.is_reachable(function, block) {
+                    continue;
+                }
+                for (index, inst) in code.insts.iter().enumerate() {
+                    let at = At { function, block, index, site: code.site_of(index) };
+                    match inst {
+                        Inst::Call { args, .. } => {
+                            if let Some(call) = calls.at(function, at.site) {
+                                self.call(at, call, args);
+                            }
+                        }
+                        other => self.instruction(at, other),
+                    }
+                }
+            }
+        }
+        self.out
+    }
+
+    fn instruction(&mut self, at: At, inst: &Inst) {
+        match inst {
+            Inst::Load { ty, ptr, atomic, place, .. } => {
+                let atomic = atomic.map(load_order);
+                self.scalar(at, Kind::Read, *ptr, *ty, atomic, *place, None);
+            }
+            Inst::Store { ty, value, ptr, atomic, place, .. } => {
+                let atomic = atomic.map(store_order);
+                self.scalar(at, Kind::Write, *ptr, *ty, atomic, *place, Some(*value));
+            }
+            Inst::Rmw { ty, ptr, order, place, .. } => {
+                self.scalar(at, Kind::Write, *ptr, *ty, Some(rmw_order(*order)), *place, None);
+            }
+            Inst::CmpXchg(x) => {
+                let atomic = Some(rmw_order(x.on_success));
+                self.scalar(at, Kind::Write, x.ptr, x.ty, atomic, x.place, None);
+            }
+            Inst::MemCopy { dst, src, len, dst_place, src_place, .. } => {
+                let bytes = self.length(at.function, *len);
+                self.block_access(at, Kind::Read, *src, bytes, Some(*src_place));
+                self.block_access(at, Kind::Write, *dst, bytes, Some(*dst_place));
+            }
+            Inst::MemSet { dst, len, place, .. } => {
+                let bytes = self.length(at.function, *len);
+                self.block_access(at, Kind::Write, *dst, bytes, Some(*place));
+            }
+            Inst::VaArg { list, .. } | Inst::VaStart { list } | Inst::VaEnd { list } => {
+                self.block_access(at, Kind::Write, *list, 24, None);
+            }
+            Inst::VaCopy { dst, src } => {
+                self.block_access(at, Kind::Read, *src, 24, None);
+                self.block_access(at, Kind::Write, *dst, 24, None);
+            }
+            Inst::Asm { writes, .. } => {
+                for (target, bytes) in writes {
+                    self.block_access(at, Kind::Write, *target, *bytes, None);
+                }
+            }
+            Inst::Bin { .. }
+            | Inst::FBin { .. }
+            | Inst::FNeg { .. }
+            | Inst::Icmp { .. }
+            | Inst::Fcmp { .. }
+            | Inst::Cast { .. }
+            | Inst::Select { .. }
+            | Inst::Copy { .. }
+            | Inst::Alloca { .. }
+            | Inst::TlsAddr { .. }
+            | Inst::Fence { .. }
+            | Inst::SignalFence
+            | Inst::Gep(_)
+            | Inst::Call { .. }
+            | Inst::Intrinsic { .. }
+            | Inst::StackSave { .. }
+            | Inst::StackRestore { .. }
+            | Inst::Unsupported { .. } => {}
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn scalar(
+        &mut self,
+        at: At,
+        kind: Kind,
+        ptr: Operand,
+        ty: Ty,
+        atomic: Option<Atomic>,
+        place: PlaceId,
+        value: Option<Operand>,
+    ) {
+        let bytes = u64::from(ty.access_bytes(self.program.data_model.pointer_bytes()));
+        let targets = self.objects.targets(self.points_to, at.function, ptr);
+        self.push(at, kind, atomic, Some(ptr), Some(place), targets, bytes, value);
+    }
+
+    fn block_access(&mut self, at: At, kind: Kind, ptr: Operand, bytes: u64, place: Option<PlaceId>) {
+        let targets = self.objects.targets(self.points_to, at.function, ptr);
+        self.push(at, kind, None, Some(ptr), place, targets, bytes, None);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn push(
+        &mut self,
+        at: At,
+        kind: Kind,
+        atomic: Option<Atomic>,
+        address: Option<Operand>,
+        place: Option<PlaceId>,
+        targets: Targets,
+        bytes: u64,
+        value: Option<Operand>,
+    ) {
+        let At { function, block, index, site } = at;
+        let none = match &targets {
+            Targets::Set(set) => self.points_to.targets_of(*set).is_empty(),
+            Targets::List(list) => list.is_empty(),
+        };
+        if bytes != 0 && !none {
+            self.out.push(Access {
+                function,
+                block,
+                index,
+                site,
+                kind,
+                atomic,
+                address,
+                place,
+                targets,
+                bytes,
+                value,
+            });
+        }
+    }
+
+    fn call(&mut self, at: At, call: &Call, args: &[CallArg]) {
+        // A struct passed by value is read at the call.
+        for arg in args {
+            if let Some((bytes, _)) = arg.by_value {
+                self.block_access(at, Kind::Read, arg.value, bytes, arg.place);
+            }
+        }
+        for effect in &call.effects {
+            for touch in &effect.memory().touches {
+                let atomic = match touch.atomicity {
+                    Atomicity::Plain => None,
+                    Atomicity::Atomic => Some(call_order(effect)),
+                };
+                let bytes = self.extent(at.function, args, touch.extent);
+                let kinds: &[Kind] = match touch.access {
+                    Touching::Read => &[Kind::Read],
+                    Touching::Write | Touching::Update => &[Kind::Write],
+                    Touching::Free => &[Kind::Free],
+                };
+                let (address, places) = self.touched(at.function, args, touch.region.base);
+                let direct = touch.region.reach == Reach::Direct;
+                for (targets, place) in places {
+                    let targets = match touch.region.reach {
+                        Reach::Direct => shifted(&targets, i64::from(touch.from)),
+                        Reach::Behind => self.behind(&targets, Some(0), i64::from(touch.from)),
+                        Reach::BehindAny => self.behind(&targets, None, i64::from(touch.from)),
+                    };
+                    for kind in kinds {
+                        let targets = match kind {
+                            Kind::Free => targets.iter().map(|(object, _)| (*object, Offsets::ANY)).collect(),
+                            Kind::Read | Kind::Write => targets.clone(),
+                        };
+                        let address = address.filter(|_| direct && touch.from == 0 && *kind != Kind::Free);
+                        let place = place.filter(|_| direct);
+                        let list = Targets::List(targets);
+                        self.push(at, *kind, atomic, address, place, list, bytes, None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The memory that a base means, one list per argument; the operand where one is the address.
+    #[allow(clippy::type_complexity)]
+    fn touched(
+        &self,
+        function: FunctionId,
+        args: &[CallArg],
+        base: Base,
+    ) -> (Option<Operand>, Vec<(Vec<(ObjectId, Offsets)>, Option<PlaceId>)>) {
+        let list = |operand: Operand| match self.objects.targets(self.points_to, function, operand) {
+            Targets::Set(set) => self.points_to.targets_of(set).to_vec(),
+            Targets::List(list) => list,
+        };
+        let object = |kind: ObjectKind| {
+            let found = self.objects.of(kind).map(|object| (object, Offsets::ANY));
+            (None, vec![(found.into_iter().collect(), None)])
+        };
+        match base {
+            Base::Arg(arg) => match args.get(usize::from(arg.0)) {
+                Some(arg) => (Some(arg.value), vec![(list(arg.value), arg.place)]),
+                None => (None, Vec::new()),
+            },
+            Base::VarArgs(from) => {
+                let rest = args.iter().skip(usize::from(from.0));
+                (None, rest.map(|arg| (list(arg.value), arg.place)).collect())
+            }
+            // What is behind a va_list: all pointers in its memory.
+            Base::VaList(arg) => match args.get(usize::from(arg.0)) {
+                Some(arg) => {
+                    let direct = list(arg.value);
+                    let behind = self.behind(&direct, None, 0);
+                    let any = behind.iter().map(|(object, _)| (*object, Offsets::ANY)).collect();
+                    (None, vec![(direct, None), (any, None)])
+                }
+                None => (None, Vec::new()),
+            },
+            Base::Library(_) => object(ObjectKind::Library),
+            Base::Variable(name) => {
+                let global =
+                    self.program.globals.iter().find(|(_, global)| self.program.text(global.symbol) == name);
+                object(global.map_or(ObjectKind::Library, |(id, _)| ObjectKind::Global(id)))
+            }
+            Base::Fresh | Base::Errno | Base::ThreadResult(_) | Base::Specific(_) => (None, Vec::new()),
+        }
+    }
+
+    /// What the pointers in memory point to: those at an offset from the targets, or all in the objects.
+    fn behind(
+        &self,
+        targets: &[(ObjectId, Offsets)],
+        at: Option<i64>,
+        shift: i64,
+    ) -> Vec<(ObjectId, Offsets)> {
+        let word = u64::from(self.program.data_model.pointer_bytes());
+        let mut found = Vec::new();
+        for (object, offsets) in targets {
+            for cell in &self.points_to.contents[*object] {
+                if at.is_none() || cell.at.may_overlap(u64::from(cell.bytes), *offsets, word) {
+                    found.extend(shifted(self.points_to.targets_of(cell.holds), shift));
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn length(&self, function: FunctionId, operand: Operand) -> u64 {
+        if let Some(length) = term_of(self.values, function, operand).as_constant() {
+            return u64::try_from(length).unwrap_or(u64::MAX);
+        }
+        match operand {
+            Operand::Reg(reg) => {
+                let interval = self.values.intervals[function].get(reg.0 as usize);
+                match interval {
+                    Some(range) if range.low >= 0 && range.high < i64::MAX => range.high as u64,
+                    _ => u64::MAX,
+                }
+            }
+            _ => u64::MAX,
+        }
+    }
+
+    fn extent(&self, function: FunctionId, args: &[CallArg], extent: Extent) -> u64 {
+        let value = |arg: raddle_libmodel::Arg| {
+            args.get(usize::from(arg.0)).map_or(u64::MAX, |arg| self.length(function, arg.value))
+        };
+        let times = |a: u64, b: u64| a.checked_mul(b).unwrap_or(u64::MAX);
+        let word: u64 = match self.program.data_model {
+            DataModel::Lp64 => 8,
+            DataModel::Ilp32 => 4,
+        };
+        match extent {
+            Extent::Fixed { .. } => extent.bytes(self.program.data_model).unwrap_or(u64::MAX),
+            Extent::Arg(arg) | Extent::CStringUpTo(arg) => value(arg),
+            Extent::Product(a, b) => times(value(a), value(b)),
+            Extent::Times(arg, n) => times(value(arg), u64::from(n)),
+            Extent::TimesWords(arg, n) => times(value(arg), u64::from(n) * word),
+            Extent::Pages(_) | Extent::CString | Extent::StringOf(_) | Extent::ToEnd => u64::MAX,
+        }
+    }
+}
+
+fn shifted(targets: &[(ObjectId, Offsets)], by: i64) -> Vec<(ObjectId, Offsets)> {
+    let shift =
+        |bound: i64| if bound == i64::MIN || bound == i64::MAX { bound } else { bound.saturating_add(by) };
+    targets
+        .iter()
+        .map(|(object, at)| {
+            let moved = Offsets {
+                anchor: at.anchor.wrapping_add(by),
+                stride: at.stride,
+                low: shift(at.low),
+                high: shift(at.high),
+            };
+            (*object, moved)
+        })
+        .collect()
+}
+
+fn load_order(order: LoadOrder) -> Atomic {
+    Atomic { acquire: order.acquires(), release: false }
+}
+
+fn store_order(order: StoreOrder) -> Atomic {
+    Atomic { acquire: false, release: order.releases() }
+}
+
+fn rmw_order(order: RmwOrder) -> Atomic {
+    Atomic { acquire: order.acquires(), release: order.releases() }
+}
+
+/// Library forms carry the order in an argument or not at all: only the kernel's own are known here.
+fn call_order(effect: &Effect) -> Atomic {
+    match effect {
+        Effect::Atomic(AtomicCall::Kernel { order, .. }) => Atomic {
+            acquire: matches!(order, KernelOrder::Acquire | KernelOrder::SeqCst),
+            release: matches!(order, KernelOrder::Release | KernelOrder::SeqCst),
+        },
+        _ => Atomic { acquire: false, release: false },
+    }
+}

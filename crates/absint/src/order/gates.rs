@@ -1,0 +1,379 @@
+//! The gates of a program, found by shape, and which operation opens or passes which.
+
+use super::flags::{self, LockQuery};
+use super::{Input, join_all};
+use crate::accesses::Objects;
+use crate::calls::{Call, Way};
+use crate::terms::term_of;
+use raddle_base::{Id, IdVec, SiteId};
+use raddle_facts::{Barrier, Gate, GateId, GateKind, ObjectId, Offsets, Root, Start, Term, ThreadId, Times};
+use raddle_ir::{BlockId, CallArg, FunctionId, Operand};
+use raddle_libmodel::{Arg, Effect, How, SemOp, SyncKind, ThreadOp};
+use std::collections::{BTreeSet, HashMap};
+
+/// What a call does to order, besides running functions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operation {
+    /// Opens, and is itself after the opening.
+    Create(GateId),
+    Open(GateId),
+    Pass(GateId),
+    /// Takes part in a round of that barrier.
+    Wait(usize),
+    /// Joins the thread whose handle this is.
+    Join(Operand),
+}
+
+pub(super) struct Gates {
+    pub list: IdVec<GateId, Gate>,
+    pub operations: HashMap<SiteId, Vec<Operation>>,
+    /// Passed by going along an edge.
+    pub on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<GateId>>,
+    pub barriers: Vec<Barrier>,
+    /// Per function, with all that it calls: gates that it may open, barrier waits, places of handles that it may write.
+    pub opens: IdVec<FunctionId, BTreeSet<GateId>>,
+    pub waits: IdVec<FunctionId, bool>,
+    pub overwrites: IdVec<FunctionId, BTreeSet<(ObjectId, Offsets)>>,
+    /// Whether anything in a function, or in what it calls, matters to order.
+    pub matters: IdVec<FunctionId, bool>,
+    /// Objects that hold thread handles and are written by one single thread.
+    pub holders: BTreeSet<ObjectId>,
+    /// What library calls may write of them.
+    pub call_writes: HashMap<SiteId, Vec<(ObjectId, Offsets)>>,
+    pub objects: Objects,
+    by_kind: HashMap<GateKind, GateId>,
+    openings: HashMap<GateId, Vec<(FunctionId, BlockId, usize)>>,
+}
+
+impl Gates {
+    pub fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>) -> Gates {
+        let none = || input.program.functions.ids().map(|_| BTreeSet::new()).collect();
+        let mut gates = Gates {
+            list: IdVec::new(),
+            operations: HashMap::new(),
+            on_edge: HashMap::new(),
+            barriers: Vec::new(),
+            opens: none(),
+            waits: input.program.functions.ids().map(|_| false).collect(),
+            overwrites: input.program.functions.ids().map(|_| BTreeSet::new()).collect(),
+            matters: input.program.functions.ids().map(|_| false).collect(),
+            holders: BTreeSet::new(),
+            call_writes: HashMap::new(),
+            objects: Objects::new(input.points_to),
+            by_kind: HashMap::new(),
+            openings: HashMap::new(),
+        };
+        gates.threads(input);
+        gates.semaphores(input);
+        gates.barriers(input);
+        gates.holders(input);
+        flags::find(input, locks, &mut gates);
+        join_all::find(input, &mut gates);
+        gates.summarise(input);
+        gates
+    }
+
+    pub fn started(&self, thread: ThreadId) -> Option<GateId> {
+        self.by_kind.get(&GateKind::Started(thread)).copied()
+    }
+
+    pub fn exited(&self, thread: ThreadId) -> Option<GateId> {
+        self.by_kind.get(&GateKind::Exited(thread)).copied()
+    }
+
+    pub fn openings(&self, gate: GateId) -> &[(FunctionId, BlockId, usize)] {
+        self.openings.get(&gate).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn is_global(&self, input: Input<'_>, cell: Term) -> bool {
+        input.definitions.is_global(input.threads, cell)
+    }
+
+    /// Makes a gate; its openers follow from its openings.
+    pub(super) fn add(&mut self, kind: GateKind, mut openers: Vec<ThreadId>) -> GateId {
+        openers.sort();
+        openers.dedup();
+        let id = self.list.push(Gate { kind, openers, brings: Vec::new() });
+        self.by_kind.insert(kind, id);
+        id
+    }
+
+    pub(super) fn opened_at(&mut self, gate: GateId, at: (FunctionId, BlockId, usize)) {
+        self.opens[at.0].insert(gate);
+        self.openings.entry(gate).or_default().push(at);
+    }
+
+    pub(super) fn opened_by_access(&mut self, site: SiteId, gate: GateId) {
+        self.operation(site, Operation::Open(gate));
+    }
+
+    fn operation(&mut self, site: SiteId, operation: Operation) {
+        self.operations.entry(site).or_default().push(operation);
+    }
+
+    fn threads(&mut self, input: Input<'_>) {
+        for (id, thread) in input.threads.threads.iter() {
+            match thread.start {
+                Start::Main | Start::Client | Start::Handler(_) => continue,
+                Start::Created(_) | Start::Once(_) => {}
+            }
+            let started = self.add(GateKind::Started(id), thread.creators.clone());
+            let exited = self.add(GateKind::Exited(id), vec![id]);
+            for (function, position) in crate::threads::starting_calls(input.calls, thread) {
+                let call = &input.calls.from[function][position];
+                self.opened_at(started, (function, call.block, call.index));
+                // One creation of one of several targets does not mean that this one was created.
+                let sure = call.runs.iter().filter(|(_, way)| matches!(way, Way::Thread | Way::Once)).count()
+                    == 1
+                    && call.effects.len() == 1;
+                self.operation(
+                    call.site,
+                    if sure { Operation::Create(started) } else { Operation::Open(started) },
+                );
+                if let Start::Once(_) = thread.start
+                    && !thread.many
+                    && sure
+                {
+                    self.operation(call.site, Operation::Pass(exited));
+                }
+            }
+        }
+        each_effect(input, |function, call, args, effect| {
+            if let Effect::Thread(ThreadOp::Join { thread, how: How::Block, .. }, _) = effect
+                && call.effects.len() == 1
+                && call.runs.is_empty()
+                && call.unknown.is_empty()
+                && let Some(arg) = args.get(usize::from(thread.0))
+            {
+                self.operation(call.site, Operation::Join(arg.value));
+            }
+            let _ = function;
+        });
+    }
+
+    /// Semaphores that are made once, with 0, as one object.
+    fn semaphores(&mut self, input: Input<'_>) {
+        let is_semaphore = |kind: SyncKind| matches!(kind, SyncKind::Semaphore | SyncKind::KernelSemaphore);
+        for (object, count) in single_objects(input, is_semaphore) {
+            if count != 0 {
+                continue;
+            }
+            let mut posts = Vec::new();
+            let mut waits = Vec::new();
+            each_effect(input, |function, call, args, effect| match effect {
+                Effect::Sem(SemOp::Post { sem }, _) => {
+                    if self.may_be(input, function, args, *sem, object) {
+                        posts.push((function, call.block, call.index, call.site));
+                    }
+                }
+                Effect::Sem(SemOp::Wait { sem, how: How::Block }, _) => {
+                    let only = call.effects.len() == 1 && call.runs.is_empty() && call.unknown.is_empty();
+                    if only && argument(input, function, args, *sem) == Some(object) {
+                        waits.push(call.site);
+                    }
+                }
+                _ => {}
+            });
+            let openers = posts.iter().flat_map(|post| input.threads.runs[post.0].iter().copied()).collect();
+            let gate = self.add(GateKind::Semaphore(object), openers);
+            for (function, block, index, site) in posts {
+                self.opened_at(gate, (function, block, index));
+                self.operation(site, Operation::Open(gate));
+            }
+            for site in waits {
+                self.operation(site, Operation::Pass(gate));
+            }
+        }
+    }
+
+    /// Barriers for which exactly as many single threads wait as their count says.
+    fn barriers(&mut self, input: Input<'_>) {
+        for (object, count) in single_objects(input, |kind| kind == SyncKind::Barrier) {
+            let mut sites = Vec::new();
+            let mut members: Vec<ThreadId> = Vec::new();
+            let mut clear = true;
+            each_effect(input, |function, call, args, effect| {
+                if let Effect::BarrierWait { barrier } = effect
+                    && self.may_be(input, function, args, *barrier, object)
+                {
+                    clear &= argument(input, function, args, *barrier) == Some(object)
+                        && call.effects.len() == 1
+                        && call.runs.is_empty();
+                    sites.push((function, call.site));
+                    members.extend(&input.threads.runs[function]);
+                }
+            });
+            members.sort();
+            members.dedup();
+            let single = members.iter().all(|thread| !input.threads.threads[*thread].many);
+            if clear && single && i64::try_from(members.len()) == Ok(count) {
+                let index = self.barriers.len();
+                self.barriers.push(Barrier { object, count: count as u32, members });
+                for (function, site) in sites {
+                    self.waits[function] = true;
+                    self.operation(site, Operation::Wait(index));
+                }
+            }
+        }
+    }
+
+    /// Objects that creations write handles into; followed if one single thread does all the writing, or nobody else can see them.
+    fn holders(&mut self, input: Input<'_>) {
+        let mut candidates: BTreeSet<ObjectId> = BTreeSet::new();
+        each_effect(input, |function, _, args, effect| {
+            if let Effect::Thread(ThreadOp::Create { id, .. }, _) = effect
+                && let Some(arg) = args.get(usize::from(id.0))
+            {
+                let targets = self.objects.targets(input.points_to, function, arg.value);
+                candidates.extend(targets_of(input, &targets).iter().map(|(object, _)| *object));
+            }
+        });
+        // Handles are copied to other cells: one more step is enough for structs and arrays filled from a local.
+        let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
+        for access in input.accesses.iter().filter(|access| access.is_write()) {
+            for (object, _) in access.targets(input.points_to) {
+                if candidates.contains(object) {
+                    writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);
+                }
+            }
+        }
+        candidates.retain(|object| {
+            let by = writers.get(object);
+            !input.threads.shared[*object]
+                || by.is_none_or(|by| {
+                    by.len() <= 1 && by.iter().all(|thread| !input.threads.threads[*thread].many)
+                })
+        });
+        for access in input.accesses.iter().filter(|access| access.is_write()) {
+            let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
+            for (object, at) in access.targets(input.points_to) {
+                if candidates.contains(object) {
+                    self.overwrites[access.function].insert((*object, *at));
+                    if matches!(inst, raddle_ir::Inst::Call { .. }) {
+                        self.call_writes.entry(access.site).or_default().push((*object, *at));
+                    }
+                }
+            }
+        }
+        self.holders = candidates;
+    }
+
+    /// Adds to every function what its callees do, and finds the functions that matter.
+    fn summarise(&mut self, input: Input<'_>) {
+        let mut own: IdVec<FunctionId, bool> = input.program.functions.ids().map(|_| false).collect();
+        for (function, list) in input.calls.from.iter() {
+            own[function] = list.iter().any(|call| self.operations.contains_key(&call.site));
+        }
+        for (function, ..) in self.on_edge.keys() {
+            own[*function] = true;
+        }
+        for component in &input.calls.bottom_up {
+            // Members of a component do what all of them do.
+            let mut opens = BTreeSet::new();
+            let mut overwrites = BTreeSet::new();
+            let (mut waits, mut matters) = (false, false);
+            for function in component {
+                let callees = input.calls.from[*function].iter().flat_map(|call| &call.runs);
+                let mut all: Vec<FunctionId> =
+                    callees.filter(|(_, way)| way.is_nested()).map(|(target, _)| *target).collect();
+                all.push(*function);
+                for callee in all {
+                    opens.extend(self.opens[callee].iter().copied());
+                    overwrites.extend(self.overwrites[callee].iter().copied());
+                    waits |= self.waits[callee];
+                    matters |= self.matters[callee] || own[callee] || !self.overwrites[callee].is_empty();
+                }
+            }
+            for function in component {
+                self.opens[*function] = opens.clone();
+                self.overwrites[*function] = overwrites.clone();
+                self.waits[*function] = waits;
+                self.matters[*function] = matters || !opens.is_empty();
+            }
+        }
+    }
+
+    fn may_be(
+        &self,
+        input: Input<'_>,
+        function: FunctionId,
+        args: &[CallArg],
+        at: Arg,
+        object: Term,
+    ) -> bool {
+        let Some(arg) = args.get(usize::from(at.0)) else { return true };
+        let term = term_of(input.values, function, arg.value);
+        if let Some(distance) = term.distance(object) {
+            return distance == 0;
+        }
+        let targets = self.objects.targets(input.points_to, function, arg.value);
+        let places = super::handles::places(input, object);
+        targets_of(input, &targets)
+            .iter()
+            .any(|(a, at)| places.iter().any(|(b, offsets)| a == b && at.may_overlap(1, *offsets, 1)))
+    }
+}
+
+fn targets_of<'a>(input: Input<'a>, targets: &'a crate::accesses::Targets) -> &'a [(ObjectId, Offsets)] {
+    match targets {
+        crate::accesses::Targets::Set(set) => input.points_to.targets_of(*set),
+        crate::accesses::Targets::List(list) => list,
+    }
+}
+
+fn each_effect(input: Input<'_>, mut visit: impl FnMut(FunctionId, &Call, &[CallArg], &Effect)) {
+    for (function, list) in input.calls.from.iter() {
+        for call in list {
+            let (_, args) = call.parts(input.program, function);
+            for effect in &call.effects {
+                visit(function, call, args, effect);
+            }
+        }
+    }
+}
+
+fn argument(input: Input<'_>, function: FunctionId, args: &[CallArg], at: Arg) -> Option<Term> {
+    args.get(usize::from(at.0)).map(|arg| term_of(input.values, function, arg.value))
+}
+
+/// Synchronisation objects of a kind that one site makes, once, with a constant count, as one global term that lies in memory.
+fn single_objects(input: Input<'_>, wanted: impl Fn(SyncKind) -> bool) -> Vec<(Term, i64)> {
+    let mut made: Vec<(Term, i64, bool)> = Vec::new();
+    each_effect(input, |function, call, args, effect| {
+        let Effect::SyncInit { kind, object, attribute, .. } = effect else { return };
+        if !wanted(*kind) {
+            return;
+        }
+        let Some(term) = argument(input, function, args, *object) else { return };
+        let count = match attribute {
+            Some(attribute) => argument(input, function, args, *attribute).and_then(Term::as_constant),
+            None => Some(0),
+        };
+        let times = input.threads.times[function].get(call.block.index()).copied().unwrap_or(Times::Many);
+        let clear = times == Times::Once
+            && input.definitions.is_global(input.threads, term)
+            && term.index.is_none()
+            && matches!(term.root, Root::Global(_) | Root::Reg(..));
+        made.push((term, count.unwrap_or(-1), clear && count.is_some()));
+    });
+    // Another initialisation that might be of the same object spoils it.
+    let places = |term: Term| super::handles::places(input, term);
+    made.iter()
+        .enumerate()
+        .filter(|(index, (term, _, clear))| {
+            *clear
+                && made.iter().enumerate().all(|(other, (second, ..))| {
+                    other == *index
+                        || match term.distance(*second) {
+                            Some(distance) => distance != 0,
+                            None => !places(*term).iter().any(|(a, at)| {
+                                places(*second)
+                                    .iter()
+                                    .any(|(b, offsets)| a == b && at.may_overlap(1, *offsets, 1))
+                            }),
+                        }
+                })
+        })
+        .map(|(_, (term, count, _))| (*term, *count))
+        .collect()
+}

@@ -1,0 +1,190 @@
+//! Registers that differ from instance to instance of a thread that is created in a loop: the basis for "each thread has its own cell".
+//!
+//! *Must*. The thread's argument differs if it moves with a loop's induction register and the creation happens once per round of a
+//! loop that runs once, or if it is a block allocated in the same round. A field that the creator sets in the same round, before the
+//! creation, and that nothing else in the program ever writes, hands the same property on to whoever reads it in the thread.
+//! Taken for granted: an induction register does not wrap around while threads are created by it (part of A-WRAP).
+
+use crate::accesses::{Access, Kind};
+use crate::calls::{Call, Calls};
+use crate::cfg::Cfg;
+use crate::induction::{affine, induction};
+use crate::terms::{Definitions, term_of};
+use raddle_facts::{Distinct, PointsTo, Root, Spacing, Start, Term, ThreadFacts, ThreadId, Times, Values};
+use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg};
+use raddle_libmodel::ThreadOp;
+use raddle_libmodel::memory::{Base, Life, Value};
+
+pub(super) fn solve(
+    program: &Program,
+    calls: &Calls,
+    definitions: &Definitions,
+    values: &Values,
+    points_to: &PointsTo,
+    accesses: &[Access],
+    facts: &ThreadFacts,
+) -> Vec<Distinct> {
+    let mut found = Vec::new();
+    for (id, thread) in facts.threads.iter() {
+        let Start::Created(_) = thread.start else { continue };
+        let starts = &calls.to[thread.entry];
+        if !thread.many || starts.len() != 1 {
+            continue;
+        }
+        let (creator, position) = starts[0];
+        let call = &calls.from[creator][position];
+        let (Some(argument), Some(param)) =
+            (start_argument(program, creator, call), program.functions[thread.entry].params.first())
+        else {
+            continue;
+        };
+        let cfg = Cfg::new(&program.functions[creator], |_, to| values.is_reachable(creator, to));
+        let site = Site { program, calls, definitions, values, facts, cfg: &cfg, creator, call };
+        if let Some(spacing) = site.spacing(argument) {
+            found.push(Distinct { thread: id, function: thread.entry, reg: param.reg, spacing });
+        }
+        site.fields(id, argument, Term::reg(thread.entry, param.reg), points_to, accesses, &mut found);
+    }
+    found
+}
+
+/// The argument that a creation hands to the new thread; only for plain creations through one modelled function.
+fn start_argument(program: &Program, function: FunctionId, call: &Call) -> Option<Operand> {
+    let (_, args) = call.parts(program, function);
+    match call.effects.as_slice() {
+        [
+            raddle_libmodel::Effect::Thread(
+                ThreadOp::Create { argument, .. } | ThreadOp::CreateReturning { argument, .. },
+                _,
+            ),
+        ] => args.get(usize::from(argument.0)).map(|arg| arg.value),
+        _ => None,
+    }
+}
+
+struct Site<'a> {
+    program: &'a Program,
+    calls: &'a Calls,
+    definitions: &'a Definitions,
+    values: &'a Values,
+    facts: &'a ThreadFacts,
+    cfg: &'a Cfg,
+    creator: FunctionId,
+    call: &'a Call,
+}
+
+impl Site<'_> {
+    /// How far apart the values of an operand are in two rounds that each reach the creation once.
+    fn spacing(&self, operand: Operand) -> Option<Spacing> {
+        self.by_induction(operand).or_else(|| self.by_allocation(operand))
+    }
+
+    fn by_induction(&self, operand: Operand) -> Option<Spacing> {
+        let function = &self.program.functions[self.creator];
+        let moving = affine(self.creator, function, self.definitions, self.values, operand)?;
+        let step = induction(self.creator, function, self.cfg, self.definitions, self.values, moving.reg)?;
+        let innermost = self.cfg.innermost_loop(self.call.block)?;
+        let natural = &self.cfg.loops[innermost];
+        let once = self.facts.times[self.creator].first() == Some(&Times::Once);
+        let fixed = moving.base.registers().all(|(owner, reg)| {
+            owner != self.creator || !natural.blocks.contains(&self.definitions.block(owner, reg))
+        });
+        if !once || natural.outer.is_some() || natural.header != step.header || !fixed {
+            return None;
+        }
+        let apart = step.step.checked_mul(moving.scale)?.unsigned_abs();
+        (apart > 0).then_some(Spacing::Apart(apart))
+    }
+
+    fn by_allocation(&self, operand: Operand) -> Option<Spacing> {
+        let term = term_of(self.values, self.creator, operand);
+        let (Root::Reg(owner, reg), None) = (term.root, term.index) else { return None };
+        if owner != self.creator || !self.is_fresh_block(reg) {
+            return None;
+        }
+        let made = self.definitions.block(owner, reg);
+        (self.cfg.innermost_loop(made) == self.cfg.innermost_loop(self.call.block))
+            .then_some(Spacing::Objects)
+    }
+
+    /// Whether the register is the result of a call that returns a new heap block and nothing else.
+    fn is_fresh_block(&self, reg: Reg) -> bool {
+        let block = &self.program.functions[self.creator].blocks[self.definitions.block(self.creator, reg)];
+        let Some(index) = block
+            .insts
+            .iter()
+            .position(|inst| matches!(inst, Inst::Call { dsts, .. } if dsts.contains(&reg)))
+        else {
+            return false;
+        };
+        let Some(call) = self.calls.at(self.creator, block.site_of(index)) else { return false };
+        match call.effects.as_slice() {
+            [effect] if call.runs.is_empty() && call.unknown.is_empty() => {
+                let memory = effect.memory();
+                memory.allocates.is_some_and(|made| made.life == Life::Handed)
+                    && memory
+                        .returns
+                        .iter()
+                        .all(|value| matches!(value, Value::Into(place) if place.base == Base::Fresh))
+            }
+            _ => false,
+        }
+    }
+
+    /// Reads in the thread of fields that the creator set in the same round.
+    fn fields(
+        &self,
+        thread: ThreadId,
+        argument: Operand,
+        parameter: Term,
+        points_to: &PointsTo,
+        accesses: &[Access],
+        found: &mut Vec<Distinct>,
+    ) {
+        let given = term_of(self.values, self.creator, argument);
+        for read in accesses {
+            let Inst::Load { dst, .. } =
+                &self.program.functions[read.function].blocks[read.block].insts[read.index]
+            else {
+                continue;
+            };
+            if self.facts.runs[read.function] != [thread] {
+                continue;
+            }
+            let Some(offset) =
+                read.address.and_then(|at| term_of(self.values, read.function, at).distance(parameter))
+            else {
+                continue;
+            };
+            let mut writers = accesses.iter().filter(|other| {
+                other.is_write()
+                    && read
+                        .targets(points_to)
+                        .iter()
+                        .any(|(object, at)| other.may_touch(points_to, *object, *at, read.bytes))
+            });
+            let (Some(writer), None) = (writers.next(), writers.next()) else { continue };
+            if writer.function == self.creator
+                && writer.kind == Kind::Write
+                && writer.bytes == read.bytes
+                && self.precedes(writer.block, writer.index)
+                && writer
+                    .address
+                    .is_some_and(|at| term_of(self.values, self.creator, at) == given.plus(offset))
+                && let Some(spacing) = writer.value.and_then(|value| self.spacing(value))
+            {
+                found.push(Distinct { thread, function: read.function, reg: *dst, spacing });
+            }
+        }
+    }
+
+    /// Executed before the creation in every round that reaches it, and at most once per round.
+    fn precedes(&self, block: BlockId, index: usize) -> bool {
+        self.cfg.innermost_loop(block) == self.cfg.innermost_loop(self.call.block)
+            && if block == self.call.block {
+                index < self.call.index
+            } else {
+                self.cfg.dominates(block, self.call.block)
+            }
+    }
+}
