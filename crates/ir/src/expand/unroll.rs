@@ -5,8 +5,9 @@
 //! led, and what cannot be reached in a copy is left out. For a loop that tests at its top the last copy is so the header alone.
 //! Copy 0 keeps its registers, the others get fresh ones.
 //!
-//! A value of the loop that is used behind it comes from the one copy that leaves to there, or, where several do (`break`), from a
-//! phi put into the block that they leave to; that block must then be entered from the loop only, and lie on every way to the use.
+//! A value of the loop that is used behind it comes from the one copy that leaves to there; where ways out of several copies meet
+//! (`break`) a phi is put, found by going back from the use (after Braun et al., CC 2013, with dominators instead of the removal of
+//! needless phis).
 
 use super::body::{BlockOrigin, Body};
 use super::loops::{Graph, Loop};
@@ -15,7 +16,7 @@ use super::places::Places;
 use super::trips::Test;
 use crate::{Block, BlockId, Function, Inst, Operand, Phi, PlaceId, Program, Reg, RegInfo, Terminator};
 use raddle_base::{Id, IdVec};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// Instructions of a function beyond this are refused.
 const LARGEST: usize = 1 << 22;
@@ -57,8 +58,8 @@ pub(super) fn unroll(
         layout.blocks.push(block);
     }
     let Rewrite { regs, joins, .. } = rewrite;
-    for ((exit, _), phi) in joins {
-        layout.blocks[layout.ids[&Node::Outside(exit)]].phis.push(phi);
+    for (block, phi) in joins {
+        layout.blocks[layout.ids[&Node::Outside(block)]].phis.push(phi);
     }
     let origin = layout.order.iter().map(|node| match node {
         Node::Outside(block) => body.origin[*block].clone(),
@@ -162,8 +163,10 @@ struct Rewrite<'a> {
     /// Their names in copies from 1 on.
     fresh: HashMap<(u32, Reg), Reg>,
     regs: IdVec<Reg, RegInfo>,
-    /// Phis for values used behind the loop, by the block that is left to.
-    joins: BTreeMap<(BlockId, Reg), Phi>,
+    /// What holds a register of the loop where a block outside begins.
+    behind: HashMap<(BlockId, Reg), Reg>,
+    /// New phis for that.
+    joins: Vec<(BlockId, Phi)>,
 }
 
 impl<'a> Rewrite<'a> {
@@ -188,7 +191,8 @@ impl<'a> Rewrite<'a> {
                 }
             });
         }
-        Rewrite { graph, edges, ids, program, places, copies, own, fresh, regs, joins: BTreeMap::new() }
+        let (behind, joins) = (HashMap::new(), Vec::new());
+        Rewrite { graph, edges, ids, program, places, copies, own, fresh, regs, behind, joins }
     }
 
     fn block(&mut self, node: Node) -> Result<Block, Why> {
@@ -218,8 +222,7 @@ impl<'a> Rewrite<'a> {
     fn phi(&mut self, node: Node, phi: &Phi) -> Result<Phi, Why> {
         let mut incoming = Vec::new();
         for (from, value) in &phi.incoming {
-            let sources = self.copies.get(from).cloned().unwrap_or_else(|| vec![Node::Outside(*from)]);
-            for source in sources {
+            for source in self.nodes(*from) {
                 if self.edges.of(source).contains(&node) {
                     let mut value = *value;
                     self.operand(source, &mut value)?;
@@ -228,6 +231,14 @@ impl<'a> Rewrite<'a> {
             }
         }
         Ok(Phi { dst: self.defined(node, phi.dst)?, incoming })
+    }
+
+    /// What became of a block.
+    fn nodes(&self, block: BlockId) -> Vec<Node> {
+        match self.edges.shape.blocks.contains(&block) {
+            true => self.copies.get(&block).cloned().unwrap_or_default(),
+            false => vec![Node::Outside(block)],
+        }
     }
 
     fn inst(&mut self, node: Node, inst: &mut Inst) -> Result<(), Why> {
@@ -281,38 +292,44 @@ impl<'a> Rewrite<'a> {
         }
     }
 
+    /// What `reg` holds where this block outside the loop begins; every way there has passed its assignment.
     fn used_behind(&mut self, block: BlockId, reg: Reg) -> Result<Reg, Why> {
-        let exit = self.exit_before(block).ok_or("a value of it is used where several ways out meet")?;
-        if let Some(phi) = self.joins.get(&(exit, reg)) {
-            return Ok(phi.dst);
+        // No way from a dominator behind the loop leads through the loop again: that would pass the header, which is above it.
+        let mut top = block;
+        loop {
+            let above = self.graph.dominators.immediate(top).ok_or("a value of it is used before it")?;
+            if self.edges.shape.blocks.contains(&above) {
+                break;
+            }
+            top = above;
         }
-        let sources: Vec<Node> = self.graph.predecessors[exit]
-            .iter()
-            .flat_map(|from| self.copies.get(from).into_iter().flatten().copied())
-            .filter(|source| self.edges.of(*source).contains(&Node::Outside(exit)))
-            .collect();
-        if let [only] = sources[..] {
-            return self.defined(only, reg);
+        match self.behind.get(&(top, reg)) {
+            Some(known) => Ok(*known),
+            None => self.joined(top, reg),
         }
-        let mut incoming = Vec::new();
-        for source in sources {
-            incoming.push((self.ids[&source], Operand::Reg(self.defined(source, reg)?)));
-        }
-        let dst = self.regs.push(self.regs[reg].clone());
-        self.joins.insert((exit, reg), Phi { dst, incoming });
-        Ok(dst)
     }
 
-    /// The block that the loop is left to on every way to `block`, if it is entered from the loop only.
-    fn exit_before(&self, block: BlockId) -> Option<BlockId> {
-        let shape = self.edges.shape;
-        self.graph
-            .predecessors
-            .iter()
-            .filter(|(exit, from)| !shape.blocks.contains(exit) && !from.is_empty())
-            .filter(|(_, from)| from.is_subset(&shape.blocks))
-            .map(|(exit, _)| exit)
-            .find(|exit| self.graph.dominators.dominates(*exit, block))
+    /// The same for a block where ways out of the loop begin or meet.
+    fn joined(&mut self, block: BlockId, reg: Reg) -> Result<Reg, Why> {
+        let from = self.graph.predecessors[block].iter().flat_map(|from| self.nodes(*from));
+        let sources: Vec<Node> =
+            from.filter(|source| self.edges.of(*source).contains(&Node::Outside(block))).collect();
+        if let [only] = sources[..] {
+            return self.used(only, reg);
+        }
+        let dst = self.regs.push(self.regs[reg].clone());
+        // Before its entries are known: a loop behind this one leads back to here.
+        self.behind.insert((block, reg), dst);
+        let mut incoming = Vec::new();
+        for source in sources {
+            let value = match source {
+                Node::Outside(from) if !self.graph.dominators.reachable(from) => Operand::Undef,
+                _ => Operand::Reg(self.used(source, reg)?),
+            };
+            incoming.push((self.ids[&source], value));
+        }
+        self.joins.push((block, Phi { dst, incoming }));
+        Ok(dst)
     }
 }
 

@@ -149,6 +149,7 @@ pub(crate) struct Dominators {
     position: IdVec<BlockId, Option<usize>>,
     /// Immediate dominator by position; the entry's is itself.
     immediate: Vec<usize>,
+    order: Vec<BlockId>,
 }
 
 impl Dominators {
@@ -177,11 +178,17 @@ impl Dominators {
                 }
             }
         }
-        Dominators { position, immediate }
+        Dominators { position, immediate, order }
     }
 
     pub(crate) fn reachable(&self, block: BlockId) -> bool {
         self.position[block].is_some()
+    }
+
+    /// The nearest of the other blocks that every way to this one passes.
+    pub(crate) fn immediate(&self, block: BlockId) -> Option<BlockId> {
+        let position = self.position[block].filter(|position| *position > 0)?;
+        Some(self.order[self.immediate[position]])
     }
 
     pub(crate) fn dominates(&self, a: BlockId, b: BlockId) -> bool {
