@@ -32,6 +32,9 @@ pub struct Distinct {
     pub thread: ThreadId,
     pub function: FunctionId,
     pub reg: Reg,
+    /// Where the value comes from: the thread's argument itself, or the field at this offset of what it points to. Registers of one
+    /// thread with the same source hold the same value.
+    pub source: Option<i64>,
     pub spacing: Spacing,
 }
 

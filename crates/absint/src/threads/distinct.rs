@@ -41,7 +41,7 @@ pub(super) fn solve(
         let cfg = Cfg::new(&program.functions[creator], |_, to| values.is_reachable(creator, to));
         let site = Site { program, calls, definitions, values, facts, cfg: &cfg, creator, call };
         if let Some(spacing) = site.spacing(argument) {
-            found.push(Distinct { thread: id, function: thread.entry, reg: param.reg, spacing });
+            found.push(Distinct { thread: id, function: thread.entry, reg: param.reg, source: None, spacing });
         }
         site.fields(id, argument, Term::reg(thread.entry, param.reg), points_to, accesses, &mut found);
     }
@@ -173,7 +173,7 @@ impl Site<'_> {
                     .is_some_and(|at| term_of(self.values, self.creator, at) == given.plus(offset))
                 && let Some(spacing) = writer.value.and_then(|value| self.spacing(value))
             {
-                found.push(Distinct { thread, function: read.function, reg: *dst, spacing });
+                found.push(Distinct { thread, function: read.function, reg: *dst, source: Some(offset), spacing });
             }
         }
     }
