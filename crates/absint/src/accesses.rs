@@ -42,6 +42,8 @@ pub enum Kind {
 pub struct Atomic {
     pub acquire: bool,
     pub release: bool,
+    /// Reads and writes in one step.
+    pub update: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -423,15 +425,15 @@ fn shifted(targets: &[(ObjectId, Offsets)], by: i64) -> Vec<(ObjectId, Offsets)>
 }
 
 fn load_order(order: LoadOrder) -> Atomic {
-    Atomic { acquire: order.acquires(), release: false }
+    Atomic { acquire: order.acquires(), release: false, update: false }
 }
 
 fn store_order(order: StoreOrder) -> Atomic {
-    Atomic { acquire: false, release: order.releases() }
+    Atomic { acquire: false, release: order.releases(), update: false }
 }
 
 fn rmw_order(order: RmwOrder) -> Atomic {
-    Atomic { acquire: order.acquires(), release: order.releases() }
+    Atomic { acquire: order.acquires(), release: order.releases(), update: true }
 }
 
 /// Library forms carry the order in an argument or not at all: only the kernel's own are known here.
@@ -440,7 +442,8 @@ fn call_order(effect: &Effect) -> Atomic {
         Effect::Atomic(AtomicCall::Kernel { order, .. }) => Atomic {
             acquire: matches!(order, KernelOrder::Acquire | KernelOrder::SeqCst),
             release: matches!(order, KernelOrder::Release | KernelOrder::SeqCst),
+            update: true,
         },
-        _ => Atomic { acquire: false, release: false },
+        _ => Atomic { acquire: false, release: false, update: true },
     }
 }

@@ -52,8 +52,12 @@ pub struct Order {
     gates: Gates,
     locals: Local,
     entries: IdVec<FunctionId, Option<State>>,
+    /// Passed at the start of each thread; `None`: it is never started.
+    starts: Starts,
     brings: IdVec<GateId, Vec<GateId>>,
 }
+
+type Starts = IdVec<ThreadId, Option<BTreeSet<GateId>>>;
 
 /// `locks` tells which locks are held at a site, once that is known; without it there are no flags guarded by locks.
 pub fn solve(input: Input<'_>, locks: Option<&LockQuery<'_>>) -> Order {
@@ -62,11 +66,11 @@ pub fn solve(input: Input<'_>, locks: Option<&LockQuery<'_>>) -> Order {
     let mut round = 0;
     loop {
         let locals = Local::solve(input, &gates, &brings);
-        let entries = entries(input, &gates, &locals);
+        let (entries, starts) = entries(input, &gates, &locals);
         let next = learn(input, &gates, &locals, &entries);
         round += 1;
         if next == brings || round == ROUNDS {
-            return Order { gates, locals, entries, brings };
+            return Order { gates, locals, entries, starts, brings };
         }
         brings = next;
     }
@@ -78,6 +82,7 @@ impl Order {
         for (id, gate) in self.gates.list.iter() {
             facts.gates.push(Gate { brings: self.brings[id].clone(), ..gate.clone() });
         }
+        facts.at_start = self.starts.values().map(|passed| passed.iter().flatten().copied().collect()).collect();
         for (function, local) in self.locals.functions.iter() {
             let entry = self.entries[function].clone().unwrap_or_default();
             facts.functions.push(FunctionOrder {
@@ -104,9 +109,10 @@ impl Order {
 }
 
 /// What holds at every entry of every function: from the roots, over calls and creations; `None` for what is never entered.
-fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> IdVec<FunctionId, Option<State>> {
+fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId, Option<State>>, Starts) {
     let Input { program, calls, threads, .. } = input;
     let mut entries: IdVec<FunctionId, Option<State>> = program.functions.ids().map(|_| None).collect();
+    let mut starts: Starts = threads.threads.ids().map(|_| None).collect();
     let mut work: BTreeSet<FunctionId> = BTreeSet::new();
     // Constructors come before main, on the same thread.
     let before: State = input.constructors.iter().fold(State::default(), |mut state, function| {
@@ -159,6 +165,11 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> IdVec<FunctionId,
                             };
                             if this && thread.entry == *target {
                                 state.passed.extend(gates.started(id));
+                                let passed = &state.passed;
+                                match &mut starts[id] {
+                                    Some(before) => before.retain(|gate| passed.contains(gate)),
+                                    empty => *empty = Some(passed.clone()),
+                                }
                             }
                         }
                         merge(&mut entries, &mut work, *target, state);
@@ -168,7 +179,7 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> IdVec<FunctionId,
             }
         }
     }
-    entries
+    (entries, starts)
 }
 
 fn merge(

@@ -27,6 +27,8 @@ raddle_base::define_id! {
 pub struct OrderFacts {
     pub gates: IdVec<GateId, Gate>,
     pub functions: IdVec<FunctionId, FunctionOrder>,
+    /// *Must*: per thread, the gates passed at its start, and so everywhere in it.
+    pub at_start: IdVec<ThreadId, Vec<GateId>>,
     /// Barriers whose rounds order accesses: exactly as many single threads take part as the count says.
     pub barriers: Vec<Barrier>,
 }
