@@ -1,0 +1,232 @@
+//! Which locks must be held at every point, in which mode and since when: the solver of [`raddle_facts::locks`].
+//!
+//! 2007 paper, section 4, interprocedural by summaries: bottom-up over the call graph what a function acquires and releases relative
+//! to its entry, then top-down what all its callers hold. It works on the expanded program, on reachable blocks only, so a call with
+//! two contexts is two calls here. Everything held is a *must* fact, everything released a *may* fact; whatever is not understood
+//! (an unresolved call) releases everything.
+//!
+//! What counts as held:
+//! * A blocking lock, whether or not its result is tested, except that a mutex that can be error-checking or robust (an
+//!   initialisation with such an attribute may be its own) is held only where the result was seen to be success: the lock may have
+//!   failed because the caller's caller holds it, and the next unlock is then not its partner. Errors that need a lock used after
+//!   its end, or more readers than can be counted, are not considered.
+//! * A try-lock or timed lock under the guard that its result was success ([`condition`]).
+//! * The mutex of a condition wait after the wait exactly if before it.
+//! * A semaphore only if it is used as a lock throughout ([`semaphores`]).
+//! * `__VERIFIER_atomic` sections and functions as one recursive lock, [`raddle_facts::ATOMIC_SECTION`].
+//!
+//! Acquisitions are counted: an entry of depth `n` stands for `n` acquisitions of its own that no unlock has undone, and two terms that
+//! happen to name one recursive lock stand for different ones. So an unlock whose term is held takes one level from it and nothing
+//! from others. An unlock of anything else takes one level from all that may be meant, and is added to `released`. POSIX
+//! read-write locks are not counted: a read lock inside a write lock fails at once, and its unlock releases the write lock.
+//!
+//! Conditional locking: where paths join and only some hold a lock, it is kept under a guard if the branches that lead to the other paths
+//! exclude it ([`join`]); the next branch on the same condition decides it.
+
+mod apply;
+mod condition;
+mod effects;
+mod join;
+mod kinds;
+mod places;
+mod returning;
+mod semaphores;
+mod shape;
+mod sites;
+mod solver;
+mod translate;
+
+use kinds::Kinds;
+use raddle_absint::calls::{Calls, Way};
+use raddle_absint::components::components;
+use raddle_absint::terms::Definitions;
+use raddle_base::{Id, IdVec, SiteId};
+use raddle_facts::{Guard, HeldLock, LockFacts, ObjectId, ObjectKind, PointsTo, Term, ThreadFacts, Values};
+use raddle_ir::{BlockId, FunctionId, Operand, Program};
+use raddle_libmodel::{Effect, Models, SemOp, VerifierOp};
+use shape::Shape;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Solves the whole program.
+pub fn solve(
+    program: &Program,
+    models: &Models,
+    points_to: &PointsTo,
+    values: &Values,
+    threads: &ThreadFacts,
+) -> LockFacts {
+    Locks::new(program, models, points_to, values, threads).solve()
+}
+
+/// What must be held right before an instruction; a convenience for one look, see [`Locks::for_each_site`] for many.
+#[allow(clippy::too_many_arguments)]
+pub fn at_site(
+    program: &Program,
+    models: &Models,
+    points_to: &PointsTo,
+    values: &Values,
+    threads: &ThreadFacts,
+    facts: &LockFacts,
+    function: FunctionId,
+    block: BlockId,
+    index: usize,
+) -> Vec<HeldLock> {
+    let mut locks = Locks::new(program, models, points_to, values, threads);
+    locks.use_semaphores(facts);
+    let mut found = Vec::new();
+    locks.for_each_site(facts, function, |at, position, held| {
+        if at == block && position == index {
+            found = held.to_vec();
+        }
+    });
+    found
+}
+
+/// The program as this analysis sees it: what stays the same while it solves and while its solution is read.
+pub struct Locks<'a> {
+    program: &'a Program,
+    points_to: &'a PointsTo,
+    values: &'a Values,
+    threads: &'a ThreadFacts,
+    calls: Calls,
+    definitions: Definitions,
+    objects: BTreeMap<ObjectKind, ObjectId>,
+    /// Calls with targets that are not known.
+    unresolved: BTreeSet<SiteId>,
+    kinds: Kinds,
+    /// Over calls that run in the caller's activation, callees first.
+    components: Vec<Vec<FunctionId>>,
+    /// Functions that do something to locks, themselves or in callees.
+    relevant: IdVec<FunctionId, bool>,
+    /// Functions that can return.
+    returns: IdVec<FunctionId, bool>,
+    /// Of relevant functions.
+    shapes: IdVec<FunctionId, Option<Shape>>,
+    /// The condition that the first result is zero, where all returns agree on one.
+    results: IdVec<FunctionId, Option<Guard>>,
+    semaphores: BTreeSet<(ObjectId, i64)>,
+}
+
+impl<'a> Locks<'a> {
+    pub fn new(
+        program: &'a Program,
+        models: &Models,
+        points_to: &'a PointsTo,
+        values: &'a Values,
+        threads: &'a ThreadFacts,
+    ) -> Locks<'a> {
+        let calls = Calls::new(program, models, values, points_to);
+        let unresolved: BTreeSet<SiteId> = points_to.unresolved.iter().map(|(site, _)| *site).collect();
+        let nested = |function: usize| -> Vec<usize> {
+            let mut targets: Vec<usize> = calls.from[FunctionId::from_index(function)]
+                .iter()
+                .flat_map(|call| call.runs.iter().filter(|(_, way)| in_activation(*way)))
+                .map(|(target, _)| target.index())
+                .collect();
+            targets.sort_unstable();
+            targets.dedup();
+            targets
+        };
+        let components: Vec<Vec<FunctionId>> = components(program.functions.len(), nested)
+            .into_iter()
+            .map(|component| component.into_iter().map(FunctionId::from_index).collect())
+            .collect();
+        let relevant = relevant(program, &calls, &components, &unresolved);
+        let returns = returning::returns(program, values, &calls, &components);
+        let mut locks = Locks {
+            program,
+            points_to,
+            values,
+            threads,
+            definitions: Definitions::new(program),
+            objects: points_to.objects.iter().map(|(id, object)| (object.kind, id)).collect(),
+            unresolved,
+            kinds: Kinds::default(),
+            components,
+            shapes: IdVec::new(),
+            results: program.functions.ids().map(|_| None).collect(),
+            relevant,
+            returns,
+            calls,
+            semaphores: BTreeSet::new(),
+        };
+        locks.kinds = Kinds::new(&locks);
+        locks.shapes =
+            program.functions.ids().map(|id| locks.relevant[id].then(|| Shape::new(&locks, id))).collect();
+        for id in program.functions.ids() {
+            let heard =
+                locks.shapes[id].as_ref().map(|shape| (locks.said(id, shape), locks.tested(id, shape)));
+            if let (Some((said, tested)), Some(shape)) = (heard, &mut locks.shapes[id]) {
+                shape.listen(said, tested);
+            }
+        }
+        locks.results = program.functions.ids().map(|id| locks.result_condition(id)).collect();
+        locks
+    }
+
+    /// To read a solution, the semaphores that it takes for locks must be known.
+    pub fn use_semaphores(&mut self, facts: &LockFacts) {
+        self.semaphores = facts.semaphores.iter().copied().collect();
+    }
+
+    fn term(&self, function: FunctionId, operand: Operand) -> Term {
+        raddle_absint::terms::term_of(self.values, function, operand)
+    }
+
+    fn is_global(&self, term: Term) -> bool {
+        self.definitions.is_global(self.threads, term)
+    }
+}
+
+/// Whether the target runs before the call returns, on the caller's stack.
+fn in_activation(way: Way) -> bool {
+    way.is_nested() || way == Way::Once
+}
+
+fn relevant(
+    program: &Program,
+    calls: &Calls,
+    components: &[Vec<FunctionId>],
+    unresolved: &BTreeSet<SiteId>,
+) -> IdVec<FunctionId, bool> {
+    let mut relevant: IdVec<FunctionId, bool> = program.functions.ids().map(|_| false).collect();
+    for component in components {
+        let found = component.iter().any(|function| {
+            calls.from[*function].iter().any(|call| {
+                unresolved.contains(&call.site)
+                    || call.effects.iter().any(touches_locks)
+                    || call.runs.is_empty() && call.effects.is_empty() && call.unknown.is_empty()
+                    || call.runs.iter().any(|(target, way)| {
+                        *way == Way::AtomicCall || in_activation(*way) && relevant[*target]
+                    })
+            })
+        });
+        component.iter().for_each(|function| relevant[*function] = found);
+    }
+    relevant
+}
+
+/// Whether a library call can change what is held.
+fn touches_locks(effect: &Effect) -> bool {
+    match effect {
+        Effect::Lock { .. }
+        | Effect::Unlock { .. }
+        | Effect::SyncInit { .. }
+        | Effect::SyncDestroy { .. }
+        | Effect::Cond(..)
+        | Effect::Sem(SemOp::Post { .. } | SemOp::Wait { .. }, _)
+        | Effect::Verifier(VerifierOp::AtomicBegin | VerifierOp::AtomicEnd) => true,
+        Effect::MutexConsistent { .. }
+        | Effect::Thread(..)
+        | Effect::BarrierWait { .. }
+        | Effect::Sem(..)
+        | Effect::Once { .. }
+        | Effect::Tls(..)
+        | Effect::Atomic(_)
+        | Effect::Verifier(_)
+        | Effect::Process(_)
+        | Effect::Libc(_)
+        | Effect::Nothing { .. }
+        | Effect::Unsupported { .. } => false,
+    }
+}
