@@ -1,6 +1,7 @@
 //! Random traces and programs, fixture harness; for tests only.
 
 pub mod fixtures;
+pub mod programs;
 pub mod random;
 pub mod script;
 pub mod traces;
