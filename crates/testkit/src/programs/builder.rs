@@ -245,7 +245,10 @@ impl Builder {
             LockKind::Spin => vec![line(format!("pthread_spin_init({address}, 0);"))],
             LockKind::Rwlock => vec![line(format!("pthread_rwlock_init({address}, 0);"))],
             LockKind::C11 => vec![line(format!("mtx_init({address}, mtx_plain);"))],
-            LockKind::Semaphore => vec![line(format!("sem_init({address}, 0, 1);"))],
+            LockKind::Semaphore => {
+                let start = if self.chance(6) { 2 } else { 1 };
+                vec![line(format!("sem_init({address}, 0, {start});"))]
+            }
         }
     }
 

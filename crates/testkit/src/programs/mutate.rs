@@ -340,6 +340,7 @@ fn replace_word(source: &mut Source, random: &mut Random, words: &Words) -> Opti
         ("mutation: other argument", texts(&["(long)1", "(long)0"])),
         ("mutation: other argument", texts(&["$boxed(1)", "$boxed(0)"])),
         ("mutation: other argument", texts(&["&$number[1]", "&$number[0]"])),
+        ("mutation: address of the loop index", texts(&["&$number[i]", "&i"])),
         ("mutation: other routine", texts(&["$t1", "$t0"])),
         ("mutation: other wish", texts(&[", 1);", ", 0);"])),
     ];

@@ -26,7 +26,7 @@ fn every_feature_is_made() {
         assert!(seen.contains(idiom.name), "no program with {}", idiom.name);
     }
     let many = |start: &str| seen.iter().filter(|tag| tag.starts_with(start)).count();
-    assert_eq!(many("threads: "), 12);
+    assert_eq!(many("threads: "), 13);
     assert_eq!(many("argument: "), 5);
     assert_eq!(many("lock: "), 6);
     assert!(many("mutation: ") >= 23, "{} kinds of mutation", many("mutation: "));

@@ -63,14 +63,25 @@ enum Shape {
     Detached,
 }
 
+/// What stands between `main` and the library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wrapper {
+    None,
+    /// A function that gets what the library gets.
+    Start,
+    /// A function that gets a number and knows the rest.
+    Spawn,
+    /// The result is looked at.
+    Checked,
+}
+
 struct Plan {
     routines: Routines,
     argument: Argument,
     ids: Ids,
     shape: Shape,
     c11: bool,
-    /// Creation through a wrapper.
-    wrapper: bool,
+    wrapper: Wrapper,
     /// Start routines out of a table.
     table: bool,
 }
@@ -108,8 +119,14 @@ impl Plan {
             _ => Ids::Global,
         };
         let c11 = !b.results && b.chance(8);
-        let wrapper = b.chance(15);
-        let table = routines == Routines::Each && (shape == Shape::Loop || b.chance(10));
+        let wrapper = match b.random.below(100) {
+            0..12 => Wrapper::Start,
+            12..22 if ids != Ids::Local && argument != Argument::LocalStruct => Wrapper::Spawn,
+            22..28 => Wrapper::Checked,
+            _ => Wrapper::None,
+        };
+        let by_number = shape == Shape::Loop || wrapper == Wrapper::Spawn;
+        let table = routines == Routines::Each && (by_number || b.chance(10));
         for (tag, holds) in [
             ("threads: one after the other", shape == Shape::Each),
             ("threads: loop", shape == Shape::Loop),
@@ -120,7 +137,8 @@ impl Plan {
             ("threads: in a branch", shape == Shape::Branch),
             ("threads: detached", shape == Shape::Detached),
             ("threads: C11", c11),
-            ("threads: wrapper", wrapper),
+            ("threads: wrapper", wrapper == Wrapper::Start),
+            ("threads: created by number", wrapper == Wrapper::Spawn),
             ("threads: table of routines", table),
             ("threads: same routine", routines == Routines::Same),
             ("argument: number", argument == Argument::Number),
@@ -233,8 +251,16 @@ impl Frame {
             let routines: Vec<String> = (0..n).map(|k| format!("$t{k}")).collect();
             self.b.global(format!("{returns}(*$routine[{n}])(void *) = {{ {} }}", routines.join(", ")));
         }
-        if self.plan.wrapper {
-            let (thread_type, returns) = (thread_type, self.plan.returns());
+        if self.plan.wrapper == Wrapper::Spawn {
+            let call = self.create_call(
+                &format!("&{}", self.id_of("k")),
+                &self.routine_of("k"),
+                &self.argument_of("k"),
+            );
+            self.b.function("void $spawn(int k)".to_owned(), vec![line(call)]);
+        }
+        if self.plan.wrapper == Wrapper::Start {
+            let returns = self.plan.returns();
             let call = self.create_call("t", "f", "x");
             self.b.function(
                 format!("void $start({thread_type} *t, {returns}(*f)(void *), void *x)"),
@@ -280,13 +306,18 @@ impl Frame {
         }
     }
 
-    fn create(&mut self, k: &str) -> Node {
+    fn create(&self, k: &str) -> Node {
         let (id, routine, argument) =
             (format!("&{}", self.id_of(k)), self.routine_of(k), self.argument_of(k));
-        if self.plan.wrapper {
-            return line(format!("$start({id}, {routine}, {argument});"));
+        let call = self.create_call(&id, &routine, &argument);
+        match self.plan.wrapper {
+            Wrapper::None => line(call),
+            Wrapper::Start => line(format!("$start({id}, {routine}, {argument});")),
+            Wrapper::Spawn => line(format!("$spawn({k});")),
+            Wrapper::Checked => {
+                branch(&format!("{} != 0", call.trim_end_matches(';')), vec![line("return 0;")], Vec::new())
+            }
         }
-        line(self.create_call(&id, &routine, &argument))
     }
 
     fn join(&self, k: &str) -> Node {
@@ -403,14 +434,26 @@ impl Frame {
 
     fn finish(mut self) -> Source {
         let returns = self.plan.returns();
+        if self.b.chance(4) {
+            let call = line(format!("{}({});", self.routine_of("0"), self.argument_of("0")));
+            self.b.during.push(call);
+        }
+        let args = self.args();
+        self.b.after.iter_mut().for_each(|node| {
+            if let Node::Line(text) = node {
+                *text = text.replace("@args", args);
+            }
+        });
         let mut routines = Vec::new();
-        for (k, worker) in self.workers.iter().enumerate() {
+        for (k, mut worker) in std::mem::take(&mut self.workers).into_iter().enumerate() {
             let name = match self.plan.routines {
                 Routines::Same => "$worker".to_owned(),
                 Routines::Each => format!("$t{k}"),
             };
             self.b.types.push(Item::Line(format!("static {returns}{name}(void *arg);")));
-            let mut worker = worker.clone();
+            if !self.plan.c11 && self.b.chance(8) {
+                worker.push(fixed(if self.b.results { "pthread_exit(result);" } else { "pthread_exit(0);" }));
+            }
             worker.push(fixed(if self.b.results { "return result;" } else { "return 0;" }));
             let body = self.with_locals(worker, true);
             routines.push(Item::Function { head: format!("static {returns}{name}(void *arg)"), body });

@@ -252,6 +252,11 @@ pub(super) fn readers(b: &mut Builder) {
     let wrong = b.chance(12);
     let access = if wrong { b.write(&x) } else { b.read(&x) };
     b.play(one, vec![read.clone(), access, unlock()]);
+    if b.chance(15) {
+        b.tag("read lock taken twice");
+        let access = b.access(&x);
+        b.play(one, vec![read.clone(), read.clone(), unlock(), access, unlock()]);
+    }
     let mut nodes = vec![write, b.write(&x), unlock()];
     if b.chance(20) {
         nodes.extend([read, b.read(&x), unlock()]);

@@ -8,6 +8,7 @@ mod locks;
 mod memory;
 mod objects;
 mod order;
+mod traps;
 
 use super::builder::Builder;
 
@@ -69,4 +70,15 @@ pub(super) static IDIOMS: &[Idiom] = idioms! {
     "switch", 3, control::switch;
     "static-local", 3, control::static_local;
     "launder", 3, control::launder;
+    "made", 6, traps::made;
+    "own-lock", 6, traps::own_lock;
+    "stale", 6, traps::stale;
+    "copied", 6, traps::copied;
+    "either", 5, traps::either;
+    "chain", 5, traps::chain;
+    "elected", 3, traps::elected;
+    "own-field", 6, traps::own_field;
+    "correlated", 5, traps::correlated;
+    "neighbours", 5, traps::neighbours;
+    "insistent", 3, traps::insistent;
 };

@@ -106,7 +106,16 @@ pub(super) fn once(b: &mut Builder) {
     } else {
         let (one, other) = b.two();
         b.play(one, nodes.clone());
-        let nodes = if b.chance(80) { nodes } else { vec![b.read(&x)] };
+        let nodes = match b.random.below(10) {
+            0..6 => nodes,
+            6..8 => vec![b.read(&x)],
+            _ => {
+                b.tag("another once");
+                let another = b.fresh("once");
+                b.global(format!("{c_type} {another} = {start}"));
+                vec![line(format!("{call}(&{another}, {init});")), b.read(&x)]
+            }
+        };
         b.play(other, nodes);
     }
 }
@@ -124,6 +133,28 @@ pub(super) fn flag(b: &mut Builder) {
         _ => ("memory_order_relaxed", "memory_order_relaxed"),
     };
     let (one, other) = b.two();
+    if b.chance(12) {
+        b.tag("fences");
+        let (before, after) = if b.chance(75) {
+            ("memory_order_release", "memory_order_acquire")
+        } else {
+            ("memory_order_acquire", "memory_order_release")
+        };
+        let write = b.write(&x);
+        b.play(
+            one,
+            vec![
+                write,
+                line(format!("atomic_thread_fence({before});")),
+                line(format!("atomic_store_explicit(&{flag}, 1, memory_order_relaxed);")),
+            ],
+        );
+        let seen = format!("atomic_load_explicit(&{flag}, memory_order_relaxed)");
+        let access = b.access(&x);
+        let then = vec![line(format!("atomic_thread_fence({after});")), access];
+        b.play(other, vec![branch(&seen, then, Vec::new())]);
+        return;
+    }
     let set = match b.random.below(4) {
         0 => format!("atomic_fetch_add_explicit(&{flag}, 1, {release});"),
         1 => format!("atomic_exchange_explicit(&{flag}, 1, {release});"),
