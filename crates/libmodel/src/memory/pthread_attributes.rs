@@ -19,7 +19,7 @@ pub(super) fn entries() -> Entries {
         ("pthread_attr_setdetachstate", flag(flag(nothing(), Access::Read), Access::Write)),
         ("pthread_attr_getdetachstate", flag(nothing(), Access::Read).writes(A1, bytes(4))),
         ("pthread_attr_setstacksize", size(nothing(), Access::Write)),
-        ("pthread_attr_getstacksize", size(nothing(), Access::Read).writes(A1, WORD)),
+        ("pthread_attr_getstacksize", size(nothing(), Access::Read).writes(A1, WORD).copies(A0, A1)),
         ("pthread_mutexattr_init", nothing().writes(A0, bytes(4))),
         ("pthread_mutexattr_settype", set.clone()),
         ("pthread_mutexattr_gettype", get.clone()),

@@ -109,7 +109,11 @@ impl MemoryEffect {
 }
 
 fn to_memory(size: Extent, format: u8, values: Values) -> MemoryEffect {
-    nothing().prints(format, values).writes(A0, size).copies(pointees(format, values), A0)
+    nothing()
+        .prints(format, values)
+        .writes(A0, size)
+        .copies(Arg(format), A0)
+        .copies(pointees(format, values), A0)
 }
 
 fn to_new_memory(format: u8, values: Values) -> MemoryEffect {
@@ -117,6 +121,7 @@ fn to_new_memory(format: u8, values: Values) -> MemoryEffect {
         .prints(format, values)
         .allocates(ToEnd, Fill::Uninitialised, Life::Handed)
         .writes(Base::Fresh, ToEnd)
+        .copies(Arg(format), Base::Fresh)
         .copies(pointees(format, values), Base::Fresh)
         .writes(A0, WORD)
         .stores(A0, Value::Into(Base::Fresh.into()))

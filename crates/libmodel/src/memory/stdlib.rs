@@ -100,7 +100,6 @@ fn sort(passes: Vec<Value>) -> MemoryEffect {
     let array = Product(A1, A2);
     nothing()
         .changes(A0, array)
-        .copies(A0, A0)
         .allocates(array, Fill::Uninitialised, Life::Inside)
         .changes(Base::Fresh, array)
         .copies(A0, Base::Fresh)

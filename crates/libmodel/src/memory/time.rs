@@ -36,7 +36,7 @@ pub(super) fn entries() -> Entries {
         ("asctime_r", nothing().reads(A0, TM_READ).writes(A1, TEXT).returns(Value::Arg(A1))),
         ("ctime", nothing().reads(A0, WORD).writes(Library::TimeText, TEXT).returns_into(Library::TimeText)),
         ("ctime_r", nothing().reads(A0, WORD).writes(A1, TEXT).returns(Value::Arg(A1))),
-        ("strftime", nothing().writes(A0, Bytes(A1)).reads(A2, CString).reads(A3, TM_READ)),
+        ("strftime", nothing().writes(A0, Bytes(A1)).copies(A2, A0).reads(A2, CString).reads(A3, TM_READ)),
     ];
     all.extend(each(&["clock", "difftime"], &nothing()));
     all
