@@ -8,8 +8,11 @@ pub mod cfg;
 pub mod components;
 pub mod induction;
 pub mod order;
+pub mod points_to;
 mod roots;
+pub mod specialise;
 pub mod terms;
 pub mod threads;
+pub mod values;
 
 pub use roots::Roots;

@@ -1,0 +1,50 @@
+//! May-points-to: inclusion-based (Andersen), flow-insensitive, field-sensitive by byte offsets, with a call graph through function pointers
+//! that grows with it. *May*: see [`raddle_facts::points_to`] for what the result promises.
+//!
+//! Sets are interned ([`sets`]), flow along edges in topological order ([`graph`]), memory is cells per object ([`memory`]);
+//! [`instructions`], [`calls`] and [`library`] make constraints, [`outside`] says what is in memory from the start. Only what is
+//! reachable from the roots by calls, in blocks that [`Values`] says are reachable, is looked at.
+//!
+//! Assumed beyond the module docs of the parts: an address is not made out of a number that no address went into, and not by
+//! overwriting some of its bytes; the first access outside of an object is an error of its own. Calls of functions that are declared
+//! only do nothing (A-EXTERN) and return unknown addresses.
+
+mod calls;
+mod fast_hash;
+mod graph;
+mod instructions;
+mod library;
+mod memory;
+mod objects;
+mod outside;
+mod pattern;
+mod result;
+mod sets;
+mod solver;
+
+use crate::Roots;
+use raddle_base::IdVec;
+use raddle_facts::{Interval, PointsTo, Values};
+use raddle_ir::Program;
+use raddle_libmodel::Models;
+use std::collections::BTreeMap;
+
+pub use objects::LibraryPart;
+
+pub fn solve(program: &Program, models: &Models, values: &Values, roots: &Roots) -> PointsTo {
+    let mut solver = solver::Solver::new(program, models, values, roots);
+    solver.run();
+    result::facts(solver)
+}
+
+/// Nothing known: every block reachable, no terms, any number.
+pub fn trivial_values(program: &Program) -> Values {
+    let functions = || program.functions.values();
+    Values {
+        reachable: functions().map(|f| vec![true; f.blocks.len()]).collect(),
+        terms: functions().map(|f| vec![None; f.regs.len()]).collect(),
+        intervals: functions().map(|f| vec![Interval::ANY; f.regs.len()]).collect(),
+        memory: IdVec::from_vec(functions().map(|f| vec![Vec::new(); f.blocks.len()]).collect()),
+        loads: BTreeMap::new(),
+    }
+}

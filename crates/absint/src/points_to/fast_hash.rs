@@ -1,0 +1,50 @@
+//! A fast hash for small keys of ids. Maps that use it are never iterated, so their order cannot show.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
+pub(super) type FastSet<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
+
+const K: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct FastHasher(u64);
+
+impl FastHasher {
+    /// The hash of a list of words.
+    pub(super) fn of(words: &[u64]) -> u64 {
+        let mut hasher = FastHasher(words.len() as u64);
+        for word in words {
+            hasher.write_u64(*word);
+        }
+        hasher.finish()
+    }
+}
+
+impl Hasher for FastHasher {
+    fn finish(&self) -> u64 {
+        // The table uses low and high bits: mix once more.
+        (self.0 ^ (self.0 >> 32)).wrapping_mul(K)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+    fn write_u8(&mut self, v: u8) {
+        self.write_u64(u64::from(v));
+    }
+    fn write_u32(&mut self, v: u32) {
+        self.write_u64(u64::from(v));
+    }
+    fn write_u64(&mut self, v: u64) {
+        self.0 = (self.0.rotate_left(5) ^ v).wrapping_mul(K);
+    }
+    fn write_i64(&mut self, v: i64) {
+        self.write_u64(v as u64);
+    }
+    fn write_usize(&mut self, v: usize) {
+        self.write_u64(v as u64);
+    }
+}

@@ -1,0 +1,567 @@
+//! Instructions as constraints. Rules, where they are not those of a plain copy:
+//!
+//! * A `Gep` gives addresses in the objects of its base; an index is a number (C11 6.5.6), unless the base is a constant.
+//! * Integer arithmetic keeps the objects of both operands; adding a constant in pointer width keeps offsets exact. Subtraction keeps
+//!   those of the left one only, and the difference of two registers that were pointers is a number.
+//! * Truncation to less than a pointer, shifts, masks and the like lose offsets. Comparisons, floating-point arithmetic
+//!   and conversions between numbers and floating point give numbers.
+
+use super::graph::Node;
+use super::pattern;
+use super::sets::{LOSE, SAME, Shift};
+use super::solver::{Derived, Solver, UseKind};
+use raddle_base::Id;
+use raddle_facts::{Interval, ObjectKind, Offsets};
+use raddle_ir::{
+    BinOp, BlockId, CastOp, FloatTy, FunctionId, Gep, Inst, IntrinsicOp, Operand, Reg, RmwOp, SiteId,
+    Terminator, Ty,
+};
+
+/// Intervals wider than this do not bound an offset: patterns stay few.
+const WIDEST_INDEX: i64 = 1 << 31;
+
+impl Solver<'_> {
+    pub(super) fn analyse(&mut self, id: FunctionId) {
+        let function = &self.program.functions[id];
+        let mut was_pointer = vec![false; function.regs.len()];
+        for block in self.blocks_in_order(id) {
+            let block = &function.blocks[block];
+            for phi in &block.phis {
+                if !self.may_hold_address(id, phi.dst) {
+                    continue;
+                }
+                let dst = self.reg(id, phi.dst);
+                for (from, operand) in &phi.incoming {
+                    if self.values.is_reachable(id, *from) {
+                        self.flow(id, *operand, dst, SAME);
+                    }
+                }
+            }
+            for (index, inst) in block.insts.iter().enumerate() {
+                self.instruction(id, block.site_of(index), inst, &mut was_pointer);
+            }
+            if let Terminator::Ret { values } = &block.terminator {
+                for (index, value) in values.iter().enumerate() {
+                    let returned = self.returned(id, index);
+                    self.flow(id, *value, returned, SAME);
+                }
+            }
+        }
+    }
+
+    /// Reachable blocks, in reverse postorder.
+    fn blocks_in_order(&self, id: FunctionId) -> Vec<BlockId> {
+        let function = &self.program.functions[id];
+        let mut seen = vec![false; function.blocks.len()];
+        let mut order = Vec::new();
+        let successors = |block: BlockId| {
+            let mut all = Vec::new();
+            function.blocks[block].terminator.each_target(|target| all.push(target));
+            all.retain(|target| self.values.is_reachable(id, *target));
+            all
+        };
+        let entry = BlockId(0);
+        if function.blocks.is_empty() || !self.values.is_reachable(id, entry) {
+            return order;
+        }
+        seen[entry.index()] = true;
+        let mut path = vec![(entry, successors(entry))];
+        while let Some((block, rest)) = path.last_mut() {
+            match rest.pop() {
+                Some(next) if !seen[next.index()] => {
+                    seen[next.index()] = true;
+                    path.push((next, successors(next)));
+                }
+                Some(_) => {}
+                None => {
+                    order.push(*block);
+                    path.pop();
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    fn may_hold_address(&self, function: FunctionId, reg: Reg) -> bool {
+        carries(self.program.functions[function].regs[reg].ty, self.pointer_bytes)
+    }
+
+    /// The node of a register.
+    pub(super) fn reg(&mut self, function: FunctionId, reg: Reg) -> Node {
+        let nodes = self.functions[function.index()].as_mut().expect("the function is analysed");
+        let slot = &mut nodes.regs[reg.index()];
+        match slot {
+            Some(node) => *node,
+            None => {
+                let node = self.graph.node();
+                *slot = Some(node);
+                node
+            }
+        }
+    }
+
+    pub(super) fn returned(&mut self, function: FunctionId, index: usize) -> Node {
+        let nodes = self.functions[function.index()].as_mut().expect("the function is analysed");
+        while nodes.returns.len() <= index {
+            nodes.returns.push(self.graph.node());
+        }
+        nodes.returns[index]
+    }
+
+    /// The node of an operand that may hold an address.
+    pub(super) fn operand(&mut self, function: FunctionId, operand: Operand) -> Option<Node> {
+        match operand {
+            Operand::Reg(reg) => self.may_hold_address(function, reg).then(|| self.reg(function, reg)),
+            Operand::Global(global, offset) => {
+                let object = self.global_object(global);
+                Some(self.constant(object, Offsets::exact(offset)))
+            }
+            Operand::Function(target) => {
+                let object = self.object(ObjectKind::Function(target), None);
+                Some(self.constant(object, Offsets::exact(0)))
+            }
+            Operand::Const(_) | Operand::Block(_) | Operand::Null | Operand::Undef => None,
+        }
+    }
+
+    /// A node that points to one place.
+    pub(super) fn constant(&mut self, object: u32, at: Offsets) -> Node {
+        if let Some(node) = self.constants.get(&(object, at)) {
+            return *node;
+        }
+        let node = self.graph.node();
+        self.constants.insert((object, at), node);
+        let set = self.sets.single(object, at);
+        self.graph.add(&mut self.sets, node, set);
+        node
+    }
+
+    fn flow(&mut self, function: FunctionId, from: Operand, to: Node, shift: Shift) {
+        if let Some(from) = self.operand(function, from) {
+            self.graph.edge(&mut self.sets, from, to, shift);
+        }
+    }
+
+    /// The register is what this node is.
+    fn define(&mut self, function: FunctionId, dst: Reg, node: Node) {
+        if !self.may_hold_address(function, dst) {
+            return;
+        }
+        let nodes = self.functions[function.index()].as_mut().expect("the function is analysed");
+        match nodes.regs[dst.index()] {
+            None => nodes.regs[dst.index()] = Some(node),
+            Some(known) => self.graph.edge(&mut self.sets, node, known, SAME),
+        }
+    }
+
+    pub(super) fn shifted(&mut self, node: Node, shift: Shift) -> Node {
+        if shift == SAME {
+            return node;
+        }
+        let key = Derived::Shifted(node, shift);
+        if let Some(known) = self.shared.get(&key) {
+            return *known;
+        }
+        let result = self.graph.node();
+        self.shared.insert(key, result);
+        self.graph.edge(&mut self.sets, node, result, shift);
+        result
+    }
+
+    pub(super) fn loaded(&mut self, pointer: Node, bytes: u32) -> Node {
+        let key = Derived::Loaded(pointer, bytes);
+        if let Some(known) = self.shared.get(&key) {
+            return *known;
+        }
+        let dst = self.graph.node();
+        self.shared.insert(key, dst);
+        self.look_through(pointer, UseKind::Load { dst, bytes });
+        dst
+    }
+
+    pub(super) fn store(&mut self, pointer: Node, src: Node, bytes: u32) {
+        self.look_through(pointer, UseKind::Store { src, bytes });
+    }
+
+    /// `len` bytes (`u64::MAX`: unknown) from one pointer to the other, offsets kept.
+    pub(super) fn copy_bytes(&mut self, to: Node, from: Node, len: u64) {
+        if len == 0 {
+            return;
+        }
+        let region = match self.gathered.get(&(from, len)) {
+            Some(region) => *region,
+            None => {
+                let region = self.memory.region();
+                self.gathered.insert((from, len), region);
+                self.look_through(from, UseKind::Gather { to: region, len });
+                region
+            }
+        };
+        self.look_through(to, UseKind::Scatter { from: region, len });
+    }
+
+    /// Points to anything else from here on.
+    pub(super) fn add_unknown(&mut self, node: Node) {
+        let unknown = self.unknown();
+        self.graph.edge(&mut self.sets, unknown, node, SAME);
+    }
+
+    /// The number that an operand always is.
+    pub(super) fn number(&self, function: FunctionId, operand: Operand, ty: Ty) -> Option<i64> {
+        match operand {
+            Operand::Const(bits) => Some(signed(bits, ty, self.pointer_bytes)),
+            Operand::Null | Operand::Undef => Some(0),
+            Operand::Reg(reg) => {
+                let term = self.values.terms.get(function).and_then(|terms| terms.get(reg.index()));
+                if let Some(number) = term.copied().flatten().and_then(|term| term.as_constant()) {
+                    return Some(number);
+                }
+                let interval = self.interval(function, reg);
+                (interval.low == interval.high).then_some(interval.low)
+            }
+            Operand::Global(..) | Operand::Function(_) | Operand::Block(_) => None,
+        }
+    }
+
+    fn interval(&self, function: FunctionId, reg: Reg) -> Interval {
+        let intervals = self.values.intervals.get(function).and_then(|all| all.get(reg.index()));
+        intervals.copied().unwrap_or(Interval::ANY)
+    }
+
+    fn instruction(&mut self, f: FunctionId, site: SiteId, inst: &Inst, was_pointer: &mut [bool]) {
+        match inst {
+            Inst::Bin { dst, op, ty, a, b } => self.binary(f, *dst, *op, *ty, (*a, *b), was_pointer),
+            Inst::Cast { dst, op, from, to, a } => {
+                if *op == CastOp::PtrToInt && matches!(a, Operand::Reg(_) | Operand::Global(..)) {
+                    was_pointer[dst.index()] = to.access_bytes(self.pointer_bytes) >= self.pointer_bytes;
+                }
+                self.cast(f, *dst, *op, *from, *to, *a);
+            }
+            Inst::Copy { dst, a, .. } => {
+                if let Some(node) = self.operand(f, *a) {
+                    self.define(f, *dst, node);
+                }
+            }
+            Inst::Select { dst, a, b, .. } => self.join(f, *dst, &[*a, *b], SAME),
+            Inst::Alloca { dst, bytes, .. } => {
+                let size = self.number(f, *bytes, Ty::Int(64)).and_then(|size| u64::try_from(size).ok());
+                let object = self.object(ObjectKind::Stack(site), size);
+                let node = self.constant(object, Offsets::exact(0));
+                self.define(f, *dst, node);
+            }
+            Inst::TlsAddr { dst, global } => {
+                let object = self.thread_local_object(*global);
+                let node = self.constant(object, Offsets::exact(0));
+                self.define(f, *dst, node);
+            }
+            Inst::Load { dst, ty, ptr, .. } => {
+                if carries(*ty, self.pointer_bytes)
+                    && let Some(pointer) = self.operand(f, *ptr)
+                {
+                    let node = self.loaded(pointer, ty.access_bytes(self.pointer_bytes));
+                    self.define(f, *dst, node);
+                }
+            }
+            Inst::Store { ty, value, ptr, .. } => self.store_operand(f, *ptr, *value, *ty),
+            Inst::Rmw { dst, op, ty, ptr, value, .. } => self.rmw(f, *dst, *op, *ty, *ptr, *value),
+            Inst::CmpXchg(x) => {
+                self.store_operand(f, x.ptr, x.new, x.ty);
+                if let Some(pointer) = self.operand(f, x.ptr) {
+                    let node = self.loaded(pointer, x.ty.access_bytes(self.pointer_bytes));
+                    self.define(f, x.old, node);
+                }
+            }
+            Inst::Gep(gep) => self.gep(f, gep),
+            Inst::MemCopy { dst, src, len, .. } => {
+                let len = self.number(f, *len, Ty::Int(64));
+                if let (Some(to), Some(from)) = (self.operand(f, *dst), self.operand(f, *src)) {
+                    self.copy_bytes(
+                        to,
+                        from,
+                        len.and_then(|len| u64::try_from(len).ok()).unwrap_or(u64::MAX),
+                    );
+                }
+            }
+            Inst::Call { dsts, callee, args } => self.call(f, site, dsts, *callee, args),
+            Inst::Intrinsic { dsts, op, args, .. } => self.intrinsic(f, dsts, *op, args),
+            Inst::VaStart { list } => self.va_start(f, *list),
+            Inst::VaCopy { dst, src } => {
+                if let (Some(to), Some(from)) = (self.operand(f, *dst), self.operand(f, *src)) {
+                    self.copy_bytes(to, from, self.list_bytes());
+                }
+            }
+            Inst::VaArg { dst, ty, list } => {
+                if let Some(list) = self.operand(f, *list) {
+                    let node = self.next_argument(list, *ty);
+                    self.define(f, *dst, node);
+                }
+            }
+            Inst::Asm { dsts, writes, reads, .. } => self.assembly(f, dsts, writes, reads),
+            Inst::Unsupported { dsts, .. } => {
+                for dst in dsts {
+                    if self.is_wide_enough(self.program.functions[f].regs[*dst].ty) {
+                        let node = self.reg(f, *dst);
+                        self.add_unknown(node);
+                    }
+                }
+            }
+            Inst::FBin { .. }
+            | Inst::FNeg { .. }
+            | Inst::Icmp { .. }
+            | Inst::Fcmp { .. }
+            | Inst::Fence { .. }
+            | Inst::SignalFence
+            | Inst::MemSet { .. }
+            | Inst::VaEnd { .. }
+            | Inst::StackSave { .. }
+            | Inst::StackRestore { .. } => {}
+        }
+    }
+
+    /// Whether a value of this type can be a whole address.
+    pub(super) fn is_wide_enough(&self, ty: Ty) -> bool {
+        !matches!(ty, Ty::Float(_)) && ty.access_bytes(self.pointer_bytes) >= self.pointer_bytes
+    }
+
+    /// `dst` holds any of the operands.
+    fn join(&mut self, f: FunctionId, dst: Reg, operands: &[Operand], shift: Shift) {
+        if !self.may_hold_address(f, dst) {
+            return;
+        }
+        let nodes: Vec<Node> = operands.iter().filter_map(|operand| self.operand(f, *operand)).collect();
+        match nodes[..] {
+            [] => {}
+            [one] => {
+                let node = self.shifted(one, shift);
+                self.define(f, dst, node);
+            }
+            _ => {
+                let dst = self.reg(f, dst);
+                for node in nodes {
+                    self.graph.edge(&mut self.sets, node, dst, shift);
+                }
+            }
+        }
+    }
+
+    fn store_operand(&mut self, f: FunctionId, ptr: Operand, value: Operand, ty: Ty) {
+        if !carries(ty, self.pointer_bytes) {
+            return;
+        }
+        if let (Some(pointer), Some(value)) = (self.operand(f, ptr), self.operand(f, value)) {
+            self.store(pointer, value, ty.access_bytes(self.pointer_bytes));
+        }
+    }
+
+    fn binary(
+        &mut self,
+        f: FunctionId,
+        dst: Reg,
+        op: BinOp,
+        ty: Ty,
+        (a, b): (Operand, Operand),
+        was_pointer: &[bool],
+    ) {
+        let wide = ty.access_bytes(self.pointer_bytes) >= self.pointer_bytes;
+        let was = |operand: Operand| match operand {
+            Operand::Reg(reg) => was_pointer[reg.index()],
+            Operand::Global(..) => true,
+            _ => false,
+        };
+        match (op, self.number(f, a, ty), self.number(f, b, ty)) {
+            (BinOp::Add, _, Some(number)) if wide => self.add_number(f, dst, a, number),
+            (BinOp::Add, Some(number), _) if wide => self.add_number(f, dst, b, number),
+            (BinOp::Sub, _, Some(number)) if wide => self.add_number(f, dst, a, number.wrapping_neg()),
+            (BinOp::Sub, ..) if was(a) && was(b) => {}
+            (BinOp::Sub, ..) => self.join(f, dst, &[a], LOSE),
+            _ => self.join(f, dst, &[a, b], LOSE),
+        }
+    }
+
+    fn add_number(&mut self, f: FunctionId, dst: Reg, a: Operand, number: i64) {
+        let shift = self.sets.shift(Offsets::exact(number));
+        self.join(f, dst, &[a], shift);
+    }
+
+    fn cast(&mut self, f: FunctionId, dst: Reg, op: CastOp, from: Ty, to: Ty, a: Operand) {
+        let narrow = |ty: Ty| ty.access_bytes(self.pointer_bytes) < self.pointer_bytes;
+        match op {
+            CastOp::Trunc | CastOp::PtrToInt if narrow(to) && !narrow(from) => self.join(f, dst, &[a], LOSE),
+            CastOp::Trunc
+            | CastOp::ZExt
+            | CastOp::SExt
+            | CastOp::PtrToInt
+            | CastOp::IntToPtr
+            | CastOp::Bitcast => {
+                if let Some(node) = self.operand(f, a) {
+                    self.define(f, dst, node);
+                }
+            }
+            CastOp::FpTrunc
+            | CastOp::FpExt
+            | CastOp::FpToUi
+            | CastOp::FpToSi
+            | CastOp::UiToFp
+            | CastOp::SiToFp => {}
+        }
+    }
+
+    fn rmw(&mut self, f: FunctionId, dst: Reg, op: RmwOp, ty: Ty, ptr: Operand, value: Operand) {
+        let Some(pointer) = self.operand(f, ptr) else { return };
+        let bytes = ty.access_bytes(self.pointer_bytes);
+        let old = self.loaded(pointer, bytes);
+        self.define(f, dst, old);
+        match op {
+            RmwOp::Xchg | RmwOp::Max | RmwOp::Min | RmwOp::UMax | RmwOp::UMin => {
+                self.store_operand(f, ptr, value, ty);
+            }
+            RmwOp::Add | RmwOp::Sub | RmwOp::And | RmwOp::Nand | RmwOp::Or | RmwOp::Xor => {
+                let new = self.shifted(old, LOSE);
+                self.store(pointer, new, bytes);
+                if let Some(value) = self.operand(f, value) {
+                    let new = self.shifted(value, LOSE);
+                    self.store(pointer, new, bytes);
+                }
+            }
+            RmwOp::FAdd | RmwOp::FSub | RmwOp::FMax | RmwOp::FMin => {}
+        }
+    }
+
+    fn gep(&mut self, f: FunctionId, gep: &Gep) {
+        let mut by = Offsets::exact(gep.offset);
+        for (index, ty, scale) in &gep.indices {
+            let part = match (self.number(f, *index, *ty), index) {
+                (Some(number), _) => match number.checked_mul(*scale) {
+                    Some(bytes) => Offsets::exact(bytes),
+                    None => Offsets::ANY,
+                },
+                (None, Operand::Reg(reg)) => scaled(self.interval(f, *reg), *scale),
+                (None, _) => Offsets::ANY,
+            };
+            by = pattern::sum(by, part);
+        }
+        let shift = self.sets.shift(by);
+        match gep.base {
+            Operand::Global(..) | Operand::Function(_) | Operand::Reg(_) => {
+                self.join(f, gep.dst, &[gep.base], shift);
+            }
+            Operand::Const(_) | Operand::Null | Operand::Undef | Operand::Block(_) => {
+                let indices: Vec<Operand> = gep.indices.iter().map(|(index, ..)| *index).collect();
+                self.join(f, gep.dst, &indices, LOSE);
+            }
+        }
+    }
+
+    fn intrinsic(&mut self, f: FunctionId, dsts: &[Reg], op: IntrinsicOp, args: &[Operand]) {
+        let Some(dst) = dsts.first() else { return };
+        match op {
+            IntrinsicOp::SMin | IntrinsicOp::SMax | IntrinsicOp::UMin | IntrinsicOp::UMax => {
+                self.join(f, *dst, args, SAME);
+            }
+            IntrinsicOp::Bswap
+            | IntrinsicOp::BitReverse
+            | IntrinsicOp::Fshl
+            | IntrinsicOp::Fshr
+            | IntrinsicOp::Abs
+            | IntrinsicOp::SAddOverflow
+            | IntrinsicOp::UAddOverflow
+            | IntrinsicOp::SSubOverflow
+            | IntrinsicOp::USubOverflow
+            | IntrinsicOp::SMulOverflow
+            | IntrinsicOp::UMulOverflow
+            | IntrinsicOp::SAddSat
+            | IntrinsicOp::UAddSat
+            | IntrinsicOp::SSubSat
+            | IntrinsicOp::USubSat => self.join(f, *dst, args, LOSE),
+            IntrinsicOp::CtPop
+            | IntrinsicOp::CtLz
+            | IntrinsicOp::CtTz
+            | IntrinsicOp::FAbs
+            | IntrinsicOp::Sqrt
+            | IntrinsicOp::Floor
+            | IntrinsicOp::Ceil
+            | IntrinsicOp::FTrunc
+            | IntrinsicOp::Rint
+            | IntrinsicOp::Round
+            | IntrinsicOp::RoundEven
+            | IntrinsicOp::CopySign
+            | IntrinsicOp::FMin
+            | IntrinsicOp::FMax
+            | IntrinsicOp::Fma
+            | IntrinsicOp::Pow
+            | IntrinsicOp::Powi
+            | IntrinsicOp::Exp
+            | IntrinsicOp::Exp2
+            | IntrinsicOp::Log
+            | IntrinsicOp::Log2
+            | IntrinsicOp::Log10
+            | IntrinsicOp::Sin
+            | IntrinsicOp::Cos
+            | IntrinsicOp::IsFpClass => {}
+        }
+    }
+
+    /// Outputs are anything that the inputs point to, or unknown.
+    fn assembly(&mut self, f: FunctionId, dsts: &[Reg], writes: &[(Operand, u64)], reads: &[Operand]) {
+        let out = self.graph.node();
+        self.add_unknown(out);
+        for read in reads {
+            self.flow(f, *read, out, LOSE);
+        }
+        for dst in dsts {
+            if self.is_wide_enough(self.program.functions[f].regs[*dst].ty) {
+                self.define(f, *dst, out);
+            }
+        }
+        for (target, bytes) in writes {
+            if *bytes >= u64::from(self.pointer_bytes)
+                && let Some(pointer) = self.operand(f, *target)
+            {
+                self.store(pointer, out, u32::try_from(*bytes).unwrap_or(u32::MAX));
+            }
+        }
+    }
+}
+
+/// Whether values of this type may hold an address or a part of one.
+pub(super) fn carries(ty: Ty, pointer_bytes: u32) -> bool {
+    match ty {
+        Ty::Ptr => true,
+        Ty::Int(bits) => bits > 1,
+        Ty::Float(FloatTy::F64) => true,
+        Ty::Float(float) => float.access_bytes() == pointer_bytes,
+    }
+}
+
+/// A constant as a signed number of its type.
+fn signed(bits: u128, ty: Ty, pointer_bytes: u32) -> i64 {
+    let width = match ty {
+        Ty::Int(width) => u32::from(width),
+        Ty::Ptr => 8 * pointer_bytes,
+        Ty::Float(_) => 64,
+    };
+    if width >= 64 {
+        return bits as i64;
+    }
+    let unused = 64 - width;
+    ((bits as i64) << unused) >> unused
+}
+
+/// All products of a number in the interval.
+fn scaled(interval: Interval, scale: i64) -> Offsets {
+    if scale == 0 {
+        return Offsets::exact(0);
+    }
+    let bound = |number: i64| {
+        (-WIDEST_INDEX < number && number < WIDEST_INDEX).then(|| number.checked_mul(scale)).flatten()
+    };
+    let (first, last) = (bound(interval.low), bound(interval.high));
+    let (low, high) = if scale > 0 { (first, last) } else { (last, first) };
+    pattern::normal(Offsets {
+        anchor: 0,
+        stride: scale.unsigned_abs(),
+        low: low.unwrap_or(i64::MIN),
+        high: high.unwrap_or(i64::MAX),
+    })
+}

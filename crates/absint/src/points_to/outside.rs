@@ -1,0 +1,434 @@
+//! What is in memory from the start: initialisers, the library's objects, and what callers of an open program pass in.
+//!
+//! Memory from outside is one object per pointee type (assumption A-ENTRY): pointer fields hold the objects of their own pointee types,
+//! repeated upwards because the object may be an array; before the object (`container_of`), behind it and in untyped memory
+//! pointers lead to untyped memory from outside. A function pointer from outside is unknown, unless the program's own initialisers
+//! put functions into the same field of the same structure: then it is one of those.
+
+use super::fast_hash::FastMap;
+use super::graph::Node;
+use super::memory::Region;
+use super::objects::LibraryPart;
+use super::pattern;
+use super::sets::SAME;
+use super::solver::Solver;
+use raddle_base::Symbol;
+use raddle_facts::{ObjectKind, Offsets};
+use raddle_ir::{DebugType, DebugTypeId, FunctionId, GlobalId, Program, SymbolRef, Ty};
+use raddle_libmodel::memory::Library;
+use raddle_libmodel::{Variable, variable};
+
+/// Initialisers with more addresses than this are read by element, not by offset.
+const MOST_SEPARATE: usize = 40;
+/// Nesting of types that is followed.
+const MOST_NESTED: usize = 16;
+
+#[derive(Default)]
+pub(super) struct Types {
+    /// The first record of a name.
+    records: Option<FastMap<Symbol, DebugTypeId>>,
+    void: Option<DebugTypeId>,
+    /// Functions that initialisers put into a field of a record.
+    functions: FastMap<(DebugTypeId, u64), Vec<FunctionId>>,
+}
+
+impl Solver<'_> {
+    /// The roots, with their parameters.
+    pub(super) fn start(&mut self) {
+        for root in self.roots.all() {
+            self.need(root);
+        }
+        let inside = self.roots.constructors.iter().chain(&self.roots.main).chain(&self.roots.destructors);
+        for root in inside.copied().collect::<Vec<_>>() {
+            let arguments = self.library(LibraryPart::Arguments);
+            for param in &self.program.functions[root].params {
+                if self.program.functions[root].regs[param.reg].ty == Ty::Ptr {
+                    let reg = self.reg(root, param.reg);
+                    self.graph.edge(&mut self.sets, arguments, reg, SAME);
+                }
+            }
+        }
+        for entry in self.roots.entries.clone() {
+            self.pass_from_outside(entry);
+        }
+    }
+
+    fn pass_from_outside(&mut self, entry: FunctionId) {
+        let function = &self.program.functions[entry];
+        for (index, param) in function.params.iter().enumerate() {
+            let reg = self.reg(entry, param.reg);
+            let ty = param.debug_type.map(|ty| self.canonical(ty));
+            if let Some((bytes, _)) = param.by_value {
+                let object = self.object(ObjectKind::Parameter(entry, index as u32), Some(bytes));
+                let region = self.memory.of_object(object);
+                match ty {
+                    Some(ty) => self.fill_typed(region, ty, Offsets::exact(0)),
+                    None => self.fill_unknown(region),
+                }
+                continue;
+            }
+            let from = match ty.map(|ty| &self.program.debug_types[ty]) {
+                Some(DebugType::Pointer { to }) => Some(self.pointee(*to)),
+                _ if function.regs[param.reg].ty == Ty::Ptr => Some(self.unknown()),
+                _ => None,
+            };
+            if let Some(from) = from {
+                self.graph.edge(&mut self.sets, from, reg, SAME);
+            }
+        }
+    }
+
+    pub(super) fn object(&mut self, kind: ObjectKind, bytes: Option<u64>) -> u32 {
+        let (object, new) = self.objects.of(kind, bytes);
+        if !new {
+            return object;
+        }
+        match kind {
+            ObjectKind::Outside(_) => {
+                let region = self.memory.of_object(object);
+                self.memory.regions[region.0 as usize].lazy = Some(object);
+            }
+            ObjectKind::Unknown => {
+                let region = self.memory.of_object(object);
+                self.fill_unknown(region);
+            }
+            ObjectKind::Library => {
+                for part in [LibraryPart::Arguments, LibraryPart::Static(Library::CharacterTablePointer)] {
+                    let holds = match part {
+                        LibraryPart::Arguments => part,
+                        _ => LibraryPart::Static(Library::CharacterTable),
+                    };
+                    let region = self.memory.of_object(object);
+                    let at = Offsets { stride: u64::from(self.pointer_bytes), ..part.offsets() };
+                    let cell = self.cell(region, pattern::normal(at), self.pointer_bytes);
+                    let held = self.library_anywhere(holds);
+                    self.graph.edge(&mut self.sets, held, cell, SAME);
+                }
+            }
+            ObjectKind::Global(global) | ObjectKind::ThreadLocal(global) => self.pending_globals.push(global),
+            ObjectKind::Stack(_)
+            | ObjectKind::Parameter(..)
+            | ObjectKind::Heap(_)
+            | ObjectKind::Function(_) => {}
+        }
+        object
+    }
+
+    pub(super) fn unknown(&mut self) -> Node {
+        let object = self.object(ObjectKind::Unknown, None);
+        self.constant(object, Offsets::ANY)
+    }
+
+    /// The start of a part of the library's object.
+    pub(super) fn library(&mut self, part: LibraryPart) -> Node {
+        let object = self.object(ObjectKind::Library, None);
+        self.constant(object, Offsets::exact(part.start()))
+    }
+
+    pub(super) fn library_anywhere(&mut self, part: LibraryPart) -> Node {
+        let object = self.object(ObjectKind::Library, None);
+        self.constant(object, part.offsets())
+    }
+
+    pub(super) fn global_object(&mut self, global: GlobalId) -> u32 {
+        if self.program.globals[global].thread_local {
+            return self.thread_local_object(global);
+        }
+        self.object(ObjectKind::Global(global), Some(self.program.globals[global].bytes))
+    }
+
+    pub(super) fn thread_local_object(&mut self, global: GlobalId) -> u32 {
+        self.object(ObjectKind::ThreadLocal(global), Some(self.program.globals[global].bytes))
+    }
+
+    pub(super) fn initialise(&mut self, id: GlobalId) {
+        let global = &self.program.globals[id];
+        let object = self.global_object(id);
+        let region = self.memory.of_object(object);
+        let Some(init) = &global.init else {
+            self.fill_extern(id, region);
+            return;
+        };
+        let by_element = init.relocations.len() > MOST_SEPARATE;
+        for relocation in &init.relocations {
+            let object = match relocation.target {
+                SymbolRef::Global(target) => self.global_object(target),
+                SymbolRef::Function(target) => self.object(ObjectKind::Function(target), None),
+                SymbolRef::Block(..) => continue,
+            };
+            let target = self.constant(object, Offsets::exact(relocation.addend));
+            let at = match global.debug_type.filter(|_| by_element) {
+                Some(ty) => by_type(self.program, ty, relocation.offset, 0),
+                None => Offsets::exact(relocation.offset as i64),
+            };
+            let cell = self.cell(region, at, self.pointer_bytes);
+            self.graph.edge(&mut self.sets, target, cell, SAME);
+        }
+    }
+
+    /// A variable that is declared only.
+    fn fill_extern(&mut self, id: GlobalId, region: Region) {
+        let global = &self.program.globals[id];
+        let part = match variable(self.program.text(global.symbol)) {
+            Some(Variable::Stream(_)) => LibraryPart::Static(Library::Stream),
+            Some(Variable::Environment | Variable::ProgramName) => LibraryPart::Arguments,
+            Some(Variable::Int(_) | Variable::Long(_) | Variable::NullPointer) => return,
+            None => {
+                match global.debug_type {
+                    Some(ty) => {
+                        let ty = self.canonical(ty);
+                        self.fill_typed(region, ty, Offsets::exact(0));
+                    }
+                    None => self.fill_unknown(region),
+                }
+                return;
+            }
+        };
+        let held = self.library_anywhere(part);
+        let cell = self.cell(region, Offsets::exact(0), self.pointer_bytes);
+        self.graph.edge(&mut self.sets, held, cell, SAME);
+    }
+
+    fn fill_unknown(&mut self, region: Region) {
+        let unknown = self.unknown();
+        let cell = self.cell(region, Offsets::ANY, self.pointer_bytes);
+        self.graph.edge(&mut self.sets, unknown, cell, SAME);
+    }
+
+    /// The first look into memory from outside.
+    pub(super) fn fill_from_outside(&mut self, region: Region, object: u32) {
+        let ObjectKind::Outside(ty) = self.objects.kind(object) else { return };
+        let bytes = size_of(self.program, ty, 0).filter(|bytes| *bytes > 0);
+        let untyped = self.untyped();
+        match (&self.program.debug_types[ty], bytes.and_then(|bytes| i64::try_from(bytes).ok())) {
+            (DebugType::Scalar { .. }, _) => {}
+            (DebugType::Record { .. } | DebugType::Pointer { .. } | DebugType::Array { .. }, Some(bytes)) => {
+                let repeated = Offsets { anchor: 0, stride: bytes as u64, low: 0, high: i64::MAX };
+                self.fill_typed(region, ty, repeated);
+                for (low, high) in [(i64::MIN, -1), (bytes, i64::MAX)] {
+                    let at = Offsets { anchor: 0, stride: 1, low, high };
+                    let cell = self.cell(region, at, self.pointer_bytes);
+                    self.graph.edge(&mut self.sets, untyped, cell, SAME);
+                }
+            }
+            _ => {
+                let cell = self.cell(region, Offsets::ANY, self.pointer_bytes);
+                self.graph.edge(&mut self.sets, untyped, cell, SAME);
+            }
+        }
+    }
+
+    /// A pointer to memory from outside without a type.
+    fn untyped(&mut self) -> Node {
+        self.index_types();
+        match self.types.void {
+            Some(void) => {
+                let object = self.object(ObjectKind::Outside(void), None);
+                self.constant(object, Offsets::ANY)
+            }
+            None => self.unknown(),
+        }
+    }
+
+    /// A pointer to memory from outside of this type.
+    fn pointee(&mut self, ty: DebugTypeId) -> Node {
+        let ty = self.canonical(ty);
+        if matches!(self.program.debug_types[ty], DebugType::Void | DebugType::Unknown { .. }) {
+            return self.untyped();
+        }
+        let object = self.object(ObjectKind::Outside(ty), None);
+        self.constant(object, Offsets::exact(0))
+    }
+
+    /// Pointers in a value of this type that comes from outside.
+    fn fill_typed(&mut self, region: Region, ty: DebugTypeId, at: Offsets) {
+        let mut fields = Vec::new();
+        pointer_fields(self.program, ty, None, at, 0, &mut fields);
+        for field in fields {
+            let cell = self.cell(region, field.at, self.pointer_bytes);
+            let to = self.program.strip(field.to);
+            if matches!(self.program.debug_types[to], DebugType::Function) {
+                let known = match field.owner {
+                    Some((record, offset)) => {
+                        let record = self.canonical(record);
+                        self.types.functions.get(&(record, offset)).cloned().unwrap_or_default()
+                    }
+                    None => Vec::new(),
+                };
+                for function in &known {
+                    let object = self.object(ObjectKind::Function(*function), None);
+                    let held = self.constant(object, Offsets::exact(0));
+                    self.graph.edge(&mut self.sets, held, cell, SAME);
+                }
+                if !known.is_empty() {
+                    continue;
+                }
+            }
+            let held = self.pointee(field.to);
+            self.graph.edge(&mut self.sets, held, cell, SAME);
+        }
+    }
+
+    /// One type for all copies of it: the first record of its name, without typedefs and qualifiers.
+    fn canonical(&mut self, ty: DebugTypeId) -> DebugTypeId {
+        self.index_types();
+        let ty = self.program.strip(ty);
+        let records = self.types.records.as_ref().expect("indexed");
+        match &self.program.debug_types[ty] {
+            DebugType::Record { name: Some(name), .. } | DebugType::Unknown { name: Some(name) } => {
+                records.get(name).copied().unwrap_or(ty)
+            }
+            DebugType::Void => self.types.void.unwrap_or(ty),
+            _ => ty,
+        }
+    }
+
+    fn index_types(&mut self) {
+        if self.types.records.is_some() {
+            return;
+        }
+        let mut records = FastMap::default();
+        for (id, ty) in self.program.debug_types.iter() {
+            match ty {
+                DebugType::Record { name: Some(name), .. } => {
+                    records.entry(*name).or_insert(id);
+                }
+                DebugType::Void => self.types.void = self.types.void.or(Some(id)),
+                _ => {}
+            }
+        }
+        self.types.records = Some(records);
+        for global in self.program.globals.values() {
+            let (Some(ty), Some(init)) = (global.debug_type, &global.init) else { continue };
+            for relocation in &init.relocations {
+                if let SymbolRef::Function(function) = relocation.target
+                    && let Some((record, offset)) = innermost(self.program, ty, relocation.offset, 0)
+                {
+                    let record = self.canonical(record);
+                    let known = self.types.functions.entry((record, offset)).or_default();
+                    if !known.contains(&function) {
+                        known.push(function);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A pointer inside a type.
+struct PointerField {
+    at: Offsets,
+    to: DebugTypeId,
+    /// The innermost record and the offset in it.
+    owner: Option<(DebugTypeId, u64)>,
+}
+
+fn pointer_fields(
+    program: &Program,
+    ty: DebugTypeId,
+    owner: Option<(DebugTypeId, u64)>,
+    at: Offsets,
+    depth: usize,
+    found: &mut Vec<PointerField>,
+) {
+    if depth > MOST_NESTED {
+        return;
+    }
+    let ty = program.strip(ty);
+    match &program.debug_types[ty] {
+        DebugType::Pointer { to } => found.push(PointerField { at, to: *to, owner }),
+        DebugType::Array { element, count } => {
+            let Some(bytes) = size_of(program, *element, depth).filter(|bytes| *bytes > 0) else { return };
+            let at = pattern::sum(at, elements(bytes, *count));
+            pointer_fields(program, *element, owner, at, depth + 1, found);
+        }
+        DebugType::Record { fields, .. } => {
+            for field in fields.iter().filter(|field| field.bit_width.is_none()) {
+                let offset = field.bit_offset / 8;
+                let at = pattern::sum(at, Offsets::exact(offset as i64));
+                pointer_fields(program, field.ty, Some((ty, offset)), at, depth + 1, found);
+            }
+        }
+        DebugType::Scalar { .. }
+        | DebugType::Typedef { .. }
+        | DebugType::Qualified { .. }
+        | DebugType::Function
+        | DebugType::Void
+        | DebugType::Unknown { .. } => {}
+    }
+}
+
+/// Offsets of the elements of an array.
+fn elements(bytes: u64, count: Option<u64>) -> Offsets {
+    let last = count.and_then(|count| i64::try_from(count.saturating_sub(1).saturating_mul(bytes)).ok());
+    pattern::normal(Offsets { anchor: 0, stride: bytes, low: 0, high: last.unwrap_or(i64::MAX) })
+}
+
+fn size_of(program: &Program, ty: DebugTypeId, depth: usize) -> Option<u64> {
+    if depth > MOST_NESTED {
+        return None;
+    }
+    match &program.debug_types[program.strip(ty)] {
+        DebugType::Scalar { bytes, .. } | DebugType::Record { bytes, .. } => Some(*bytes),
+        DebugType::Pointer { .. } => Some(u64::from(program.data_model.pointer_bytes())),
+        DebugType::Array { element, count } => size_of(program, *element, depth + 1)?.checked_mul((*count)?),
+        _ => None,
+    }
+}
+
+/// The offset with all array indices left open.
+fn by_type(program: &Program, ty: DebugTypeId, offset: u64, depth: usize) -> Offsets {
+    let exact = Offsets::exact(offset as i64);
+    if depth > MOST_NESTED {
+        return exact;
+    }
+    match &program.debug_types[program.strip(ty)] {
+        DebugType::Array { element, count } => match size_of(program, *element, depth) {
+            Some(bytes) if bytes > 0 => {
+                let inside = by_type(program, *element, offset % bytes, depth + 1);
+                pattern::sum(elements(bytes, *count), inside)
+            }
+            _ => exact,
+        },
+        DebugType::Record { fields, .. } => {
+            let field = fields.iter().find(|field| {
+                let start = field.bit_offset / 8;
+                let bytes = size_of(program, field.ty, depth).unwrap_or(u64::MAX);
+                start <= offset && offset - start < bytes
+            });
+            match field {
+                Some(field) => {
+                    let start = field.bit_offset / 8;
+                    let inside = by_type(program, field.ty, offset - start, depth + 1);
+                    pattern::sum(Offsets::exact(start as i64), inside)
+                }
+                None => exact,
+            }
+        }
+        _ => exact,
+    }
+}
+
+/// The innermost record that has a field at this offset.
+fn innermost(program: &Program, ty: DebugTypeId, offset: u64, depth: usize) -> Option<(DebugTypeId, u64)> {
+    if depth > MOST_NESTED {
+        return None;
+    }
+    let ty = program.strip(ty);
+    match &program.debug_types[ty] {
+        DebugType::Array { element, .. } => {
+            let bytes = size_of(program, *element, depth).filter(|bytes| *bytes > 0)?;
+            innermost(program, *element, offset % bytes, depth + 1)
+        }
+        DebugType::Record { fields, .. } => fields.iter().find_map(|field| {
+            let start = field.bit_offset / 8;
+            let bytes = size_of(program, field.ty, depth).unwrap_or(0);
+            if start > offset || offset - start >= bytes {
+                return None;
+            }
+            // In an array of pointers all elements count as its first.
+            innermost(program, field.ty, offset - start, depth + 1).or(Some((ty, start)))
+        }),
+        _ => None,
+    }
+}

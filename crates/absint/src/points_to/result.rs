@@ -1,0 +1,132 @@
+//! From the solved graph to plain facts.
+
+use super::fast_hash::FastMap;
+use super::sets::{EMPTY, Set};
+use super::solver::Solver;
+use raddle_base::{Id, IdVec, SiteId};
+use raddle_facts::{Cell, ObjectId, ObjectKind, Offsets, PointsTo, SetId};
+use raddle_ir::FunctionId;
+use std::collections::BTreeMap;
+
+pub(super) fn facts(mut solver: Solver) -> PointsTo {
+    let mut sets = Interned { sets: IdVec::from_vec(vec![Vec::new()]), ids: FastMap::default() };
+    let (mut regs, mut returns) = (IdVec::new(), IdVec::new());
+    for (id, function) in solver.program.functions.iter() {
+        let nodes = solver.functions[id.index()].take();
+        let of = |solver: &mut Solver, sets: &mut Interned, node| {
+            let set = solver.graph.set_of(node);
+            sets.of(solver, set)
+        };
+        let (mut own, mut back) =
+            (vec![SetId(0); function.regs.len()], vec![SetId(0); function.returns.len()]);
+        if let Some(nodes) = nodes {
+            for (slot, node) in own.iter_mut().zip(&nodes.regs) {
+                if let Some(node) = node {
+                    *slot = of(&mut solver, &mut sets, *node);
+                }
+            }
+            for (slot, node) in back.iter_mut().zip(&nodes.returns) {
+                *slot = of(&mut solver, &mut sets, *node);
+            }
+        }
+        regs.push(own);
+        returns.push(back);
+    }
+    let mut contents = IdVec::new();
+    for object in 0..solver.objects.all.len() as u32 {
+        let cells = solver.memory.region_if_any(object).map(|region| region.cells.clone());
+        let mut held: Vec<Cell> = Vec::new();
+        for cell in cells.unwrap_or_default() {
+            let set = solver.graph.set_of(cell.node);
+            if set != EMPTY {
+                held.push(Cell { at: cell.at, bytes: cell.bytes, holds: sets.of(&solver, set) });
+            }
+        }
+        held.sort_by_key(|cell| (cell.at, cell.bytes, cell.holds));
+        contents.push(held);
+    }
+    let mut targets: BTreeMap<SiteId, Vec<FunctionId>> = BTreeMap::new();
+    for (site, function) in &solver.targets {
+        targets.entry(*site).or_default().push(*function);
+    }
+    for functions in targets.values_mut() {
+        functions.sort_unstable();
+        functions.dedup();
+    }
+    let unresolved = unresolved(&mut solver);
+    PointsTo {
+        objects: IdVec::from_vec(solver.objects.all),
+        sets: sets.sets,
+        regs,
+        returns,
+        contents,
+        targets,
+        unresolved,
+    }
+}
+
+struct Interned {
+    sets: IdVec<SetId, Vec<(ObjectId, Offsets)>>,
+    ids: FastMap<Set, SetId>,
+}
+
+impl Interned {
+    fn of(&mut self, solver: &Solver, set: Set) -> SetId {
+        if set == EMPTY {
+            return SetId(0);
+        }
+        if let Some(id) = self.ids.get(&set) {
+            return *id;
+        }
+        let mut targets: Vec<(ObjectId, Offsets)> = solver
+            .sets
+            .entries(set)
+            .map(|entry| (ObjectId(entry.object()), solver.sets.offsets(entry.pattern())))
+            .collect();
+        targets.sort_unstable();
+        let id = self.sets.push(targets);
+        self.ids.insert(set, id);
+        id
+    }
+}
+
+/// Calls through pointers that may be something else than a function of the program.
+fn unresolved(solver: &mut Solver) -> Vec<(SiteId, String)> {
+    let mut all = Vec::new();
+    let pointers: Vec<_> =
+        solver.invokes.iter().filter_map(|invoke| Some((invoke.site, invoke.pointer?))).collect();
+    for (site, pointer) in pointers {
+        let set = solver.graph.set_of(pointer);
+        if set == EMPTY {
+            all.push((site, "a call through a pointer that no function was ever assigned to".to_owned()));
+            continue;
+        }
+        let mut words: Vec<&str> = solver
+            .sets
+            .entries(set)
+            .filter_map(|entry| reason(solver.objects.kind(entry.object())))
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        all.extend(words.into_iter().map(|words| (site, words.to_owned())));
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn reason(kind: ObjectKind) -> Option<&'static str> {
+    match kind {
+        ObjectKind::Function(_) => None,
+        ObjectKind::Unknown => Some("a call through a pointer that came from an unknown place"),
+        ObjectKind::Outside(_) => {
+            Some("a call through a pointer that the callers of an entry function provide")
+        }
+        ObjectKind::Library => Some("a call through a pointer that the library provided"),
+        ObjectKind::Global(_)
+        | ObjectKind::ThreadLocal(_)
+        | ObjectKind::Stack(_)
+        | ObjectKind::Parameter(..)
+        | ObjectKind::Heap(_) => Some("a call through a pointer that may point to data"),
+    }
+}

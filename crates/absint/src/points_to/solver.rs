@@ -1,0 +1,263 @@
+//! The state of the analysis and its main loop: sets flow along edges until nothing changes, then loads, stores, copies and calls
+//! look at what their pointers newly point to and add edges.
+
+use super::calls::Invoke;
+use super::fast_hash::{FastMap, FastSet};
+use super::graph::{Graph, Node};
+use super::memory::{Link, Memory, Region};
+use super::objects::Objects;
+use super::outside::Types;
+use super::pattern;
+use super::sets::{EMPTY, Entry, SAME, Set, Sets};
+use crate::Roots;
+use raddle_facts::{ObjectKind, Offsets, Values};
+use raddle_ir::{FunctionId, GlobalId, Program, SiteId};
+use raddle_libmodel::Models;
+
+pub(super) struct Solver<'p> {
+    pub program: &'p Program,
+    pub models: &'p Models,
+    pub values: &'p Values,
+    pub roots: &'p Roots,
+    pub pointer_bytes: u32,
+    pub sets: Sets,
+    pub graph: Graph,
+    pub objects: Objects,
+    pub memory: Memory,
+    pub types: Types,
+    /// What functions that are analysed look like; the others are not called.
+    pub functions: Vec<Option<FunctionNodes>>,
+    pub pending_functions: Vec<FunctionId>,
+    pub pending_globals: Vec<GlobalId>,
+    pub constants: FastMap<(u32, Offsets), Node>,
+    uses: Vec<Use>,
+    uses_of: FastMap<Node, Vec<u32>>,
+    new_uses: Vec<u32>,
+    loads: FastMap<(Set, u32), Node>,
+    stores: FastMap<(Set, u32), Node>,
+    pub invokes: Vec<Invoke>,
+    pub invoked: FastSet<(u32, FunctionId)>,
+    pub shared: FastMap<Derived, Node>,
+    pub gathered: FastMap<(Node, u64), Region>,
+    pub targets: Vec<(SiteId, FunctionId)>,
+}
+
+/// What nodes are computed from, so that equal computations share one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Derived {
+    Shifted(Node, super::sets::Shift),
+    Loaded(Node, u32),
+}
+
+#[derive(Clone, Default)]
+pub(super) struct FunctionNodes {
+    /// Per register; `None` until it is met, and where it never holds an address.
+    pub regs: Vec<Option<Node>>,
+    pub returns: Vec<Node>,
+}
+
+/// Something that looks through a pointer.
+struct Use {
+    pointer: Node,
+    seen: Set,
+    kind: UseKind,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum UseKind {
+    Load {
+        dst: Node,
+        bytes: u32,
+    },
+    Store {
+        src: Node,
+        bytes: u32,
+    },
+    /// Bytes from the pointer on go to a region that starts there.
+    Gather {
+        to: Region,
+        len: u64,
+    },
+    /// Bytes of a region go to the pointer.
+    Scatter {
+        from: Region,
+        len: u64,
+    },
+    Invoke(u32),
+}
+
+impl<'p> Solver<'p> {
+    pub(super) fn new(
+        program: &'p Program,
+        models: &'p Models,
+        values: &'p Values,
+        roots: &'p Roots,
+    ) -> Solver<'p> {
+        Solver {
+            program,
+            models,
+            values,
+            roots,
+            pointer_bytes: program.data_model.pointer_bytes(),
+            sets: Sets::new(),
+            graph: Graph::default(),
+            objects: Objects::default(),
+            memory: Memory::default(),
+            types: Types::default(),
+            functions: vec![None; program.functions.len()],
+            pending_functions: Vec::new(),
+            pending_globals: Vec::new(),
+            constants: FastMap::default(),
+            uses: Vec::new(),
+            uses_of: FastMap::default(),
+            new_uses: Vec::new(),
+            loads: FastMap::default(),
+            stores: FastMap::default(),
+            invokes: Vec::new(),
+            invoked: FastSet::default(),
+            shared: FastMap::default(),
+            gathered: FastMap::default(),
+            targets: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(&mut self) {
+        self.start();
+        loop {
+            loop {
+                if let Some(function) = self.pending_functions.pop() {
+                    self.analyse(function);
+                } else if let Some(global) = self.pending_globals.pop() {
+                    self.initialise(global);
+                } else {
+                    break;
+                }
+            }
+            self.graph.collapse(&mut self.sets);
+            self.graph.propagate(&mut self.sets);
+            for (other, into) in self.graph.take_merged() {
+                if let Some(uses) = self.uses_of.remove(&other) {
+                    self.uses_of.entry(into).or_default().extend(uses);
+                }
+            }
+            let mut work = std::mem::take(&mut self.new_uses);
+            for node in self.graph.take_changed() {
+                if let Some(uses) = self.uses_of.get(&node) {
+                    work.extend_from_slice(uses);
+                }
+            }
+            if work.is_empty() && self.pending_functions.is_empty() && self.pending_globals.is_empty() {
+                break;
+            }
+            work.sort_unstable();
+            work.dedup();
+            for index in work {
+                self.apply(index);
+            }
+        }
+    }
+
+    pub(super) fn look_through(&mut self, pointer: Node, kind: UseKind) {
+        let pointer = self.graph.find(pointer);
+        let index = self.uses.len() as u32;
+        self.uses.push(Use { pointer, seen: EMPTY, kind });
+        self.uses_of.entry(pointer).or_default().push(index);
+        self.new_uses.push(index);
+    }
+
+    fn apply(&mut self, index: u32) {
+        let Use { pointer, seen, kind } = self.uses[index as usize];
+        let set = self.graph.set_of(pointer);
+        if set == seen {
+            return;
+        }
+        self.uses[index as usize].seen = set;
+        match kind {
+            UseKind::Load { dst, bytes } => {
+                let from = self.load_node(set, seen, bytes);
+                self.graph.edge(&mut self.sets, from, dst, SAME);
+            }
+            UseKind::Store { src, bytes } => {
+                let to = self.store_node(set, seen, bytes);
+                self.graph.edge(&mut self.sets, src, to, SAME);
+            }
+            UseKind::Gather { to, len } => {
+                for entry in self.sets.difference(set, seen) {
+                    let (region, at) = self.place(entry);
+                    let within = (0, i64::try_from(len).map_or(i64::MAX, |len| len.saturating_sub(1)));
+                    let by = pattern::negated(at);
+                    self.link(region, Link { from: at, len, by, to, within: Some(within) });
+                }
+            }
+            UseKind::Scatter { from, len } => {
+                for entry in self.sets.difference(set, seen) {
+                    let (to, at) = self.place(entry);
+                    self.link(from, Link { from: Offsets::exact(0), len, by: at, to, within: None });
+                }
+            }
+            UseKind::Invoke(invoke) => {
+                for entry in self.sets.difference(set, seen) {
+                    if let ObjectKind::Function(function) = self.objects.kind(entry.object()) {
+                        self.invoke(invoke, function);
+                    }
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, entry: Entry) -> (Region, Offsets) {
+        (self.memory.of_object(entry.object()), self.sets.offsets(entry.pattern()))
+    }
+
+    /// A node with everything that a load through these pointers reads. `before`: a part of the set.
+    fn load_node(&mut self, set: Set, before: Set, bytes: u32) -> Node {
+        if let Some(node) = self.loads.get(&(set, bytes)) {
+            return *node;
+        }
+        if self.sets.len(set) == 1 {
+            let (region, at) = self.place(self.sets.entry(set, 0));
+            let node = self.view(region, at, bytes);
+            self.loads.insert((set, bytes), node);
+            return node;
+        }
+        let node = self.graph.node();
+        self.loads.insert((set, bytes), node);
+        let known = self.loads.get(&(before, bytes)).copied();
+        if let Some(part) = known {
+            self.graph.edge(&mut self.sets, part, node, SAME);
+        }
+        let entries = self.sets.difference(set, if known.is_some() { before } else { EMPTY });
+        for entry in entries {
+            let (region, at) = self.place(entry);
+            let view = self.view(region, at, bytes);
+            self.graph.edge(&mut self.sets, view, node, SAME);
+        }
+        node
+    }
+
+    /// A node whose set goes to everything that a store through these pointers writes.
+    fn store_node(&mut self, set: Set, before: Set, bytes: u32) -> Node {
+        if let Some(node) = self.stores.get(&(set, bytes)) {
+            return *node;
+        }
+        if self.sets.len(set) == 1 {
+            let (region, at) = self.place(self.sets.entry(set, 0));
+            let node = self.cell(region, at, bytes);
+            self.stores.insert((set, bytes), node);
+            return node;
+        }
+        let node = self.graph.node();
+        self.stores.insert((set, bytes), node);
+        let known = self.stores.get(&(before, bytes)).copied();
+        if let Some(part) = known {
+            self.graph.edge(&mut self.sets, node, part, SAME);
+        }
+        let entries = self.sets.difference(set, if known.is_some() { before } else { EMPTY });
+        for entry in entries {
+            let (region, at) = self.place(entry);
+            let cell = self.cell(region, at, bytes);
+            self.graph.edge(&mut self.sets, node, cell, SAME);
+        }
+        node
+    }
+}
