@@ -1,0 +1,118 @@
+//! What registers must hold, which blocks can be reached, and in which bounds numbers lie: the solver of [`raddle_facts::values`].
+//!
+//! [`registers`] is the first round, without memory: conditional constant propagation over the whole program (Wegman, Zadeck 1991) in
+//! terms. Errs towards more: a block counts as reachable, and a register stands for itself, unless the contrary is shown.
+//! Beyond the rules in `facts`: an edge along which a constant condition does not lead counts for no phi; a call's result has the term that all
+//! returns of all targets agree on, with the arguments of the call in the place of parameters; null is no target of a call; a
+//! comparison is also decided by intervals.
+//!
+//! Numbers: constants and intervals are sign-extended from the register's type, so a true condition is -1.
+
+mod entry;
+mod initial;
+mod interval;
+mod narrow;
+mod once;
+mod shape;
+mod solve;
+mod targets;
+mod terms;
+mod transfer;
+
+pub use once::OnceRegs;
+
+use crate::Roots;
+use raddle_base::Id;
+use raddle_facts::{Interval, Root, Term, Values};
+use raddle_ir::{FunctionId, Inst, Operand, Program, Ty};
+use raddle_libmodel::Models;
+use solve::{Input, Known, Solver};
+use std::collections::BTreeMap;
+
+/// Round 1: registers alone. Memory is read only in constant globals; any function whose address is taken is a target of a call
+/// through a pointer that is not a constant.
+pub fn registers(program: &Program, models: &Models, roots: &Roots) -> Values {
+    let loads = BTreeMap::new();
+    let input = Input { program, models, roots, points_to: None, loads: &loads, once: None };
+    exported(&Solver::run(&input))
+}
+
+/// Everything is reachable and nothing is known.
+pub fn trivial(program: &Program) -> Values {
+    let per_function = |f: &raddle_ir::Function| f.blocks.len();
+    Values {
+        reachable: program.functions.values().map(|f| vec![true; per_function(f)]).collect(),
+        terms: program.functions.values().map(|f| vec![None; f.regs.len()]).collect(),
+        intervals: program.functions.values().map(|f| vec![Interval::ANY; f.regs.len()]).collect(),
+        memory: program.functions.values().map(|f| vec![Vec::new(); per_function(f)]).collect(),
+        loads: BTreeMap::new(),
+    }
+}
+
+/// The canonical term of an operand: equal terms are equal values (facts::term says when). A register without a term is its own
+/// root. Constants are taken as 64 bits wide: for narrower integers use [`typed_term_of`].
+pub fn term_of(values: &Values, function: FunctionId, operand: &Operand) -> Term {
+    match *operand {
+        Operand::Reg(reg) => {
+            let known = values.terms.get(function).and_then(|terms| terms.get(reg.index()));
+            known.copied().flatten().unwrap_or(Term::reg(function, reg))
+        }
+        Operand::Const(bits) => Term::constant(bits as i64),
+        Operand::Global(global, offset) => Term::root(Root::Global(global)).plus(offset),
+        Operand::Function(target) => Term::root(Root::Function(target)),
+        Operand::Block(block) => terms::of_block(function, block),
+        Operand::Null | Operand::Undef => Term::constant(0),
+    }
+}
+
+/// The same for an operand of this type; `None` for float and wide constants, which no term says.
+pub fn typed_term_of(values: &Values, function: FunctionId, operand: &Operand, ty: Ty) -> Option<Term> {
+    match operand {
+        Operand::Const(_) | Operand::Null | Operand::Undef => {
+            terms::constant(*operand, ty).map(Term::constant)
+        }
+        _ => Some(term_of(values, function, operand)),
+    }
+}
+
+/// Whether a term means the same value in every thread and activation: constants, globals, functions, and registers that are
+/// assigned at most once in the whole run.
+pub fn is_global(term: Term, once: &OnceRegs) -> bool {
+    once.is_global(term)
+}
+
+fn exported(solver: &Solver) -> Values {
+    let program = solver.program;
+    let mut values = Values {
+        reachable: program.functions.values().map(|f| vec![false; f.blocks.len()]).collect(),
+        terms: program.functions.values().map(|f| vec![None; f.regs.len()]).collect(),
+        intervals: program.functions.values().map(|f| vec![Interval::ANY; f.regs.len()]).collect(),
+        memory: program.functions.values().map(|f| vec![Vec::new(); f.blocks.len()]).collect(),
+        loads: BTreeMap::new(),
+    };
+    for (id, state) in solver.functions.iter() {
+        let Some(state) = state else { continue };
+        values.reachable[id].clone_from(&state.reached);
+        for (at, cell) in state.cells.iter().enumerate() {
+            if let Known::Term(term) = cell.known {
+                values.terms[id][at] = Some(solve::resolved(solver, term));
+            }
+            if cell.known != Known::Unseen {
+                values.intervals[id][at] = cell.interval;
+            }
+        }
+        for (block_id, block) in program.functions[id].blocks.iter() {
+            if !state.reached[block_id.index()] {
+                continue;
+            }
+            for (index, inst) in block.insts.iter().enumerate() {
+                if let Inst::Load { dst, .. } = inst
+                    && let Some(term) = values.terms[id][dst.index()]
+                {
+                    values.loads.insert(block.site_of(index), term);
+                }
+            }
+        }
+    }
+    values
+}
