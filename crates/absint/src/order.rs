@@ -98,6 +98,11 @@ impl Order {
         facts
     }
 
+    /// Whether anything in a function changes the state; if not, every point of it has the entry's.
+    pub fn matters(&self, function: FunctionId) -> bool {
+        self.gates.matters[function]
+    }
+
     /// The state right before an instruction: the entry's and the local one together.
     pub fn before(&self, input: Input<'_>, function: FunctionId, block: BlockId, index: usize) -> LocalOrder {
         let mut state = self.locals.before(input, &self.gates, function, block, index);

@@ -8,6 +8,7 @@
 //! Order of dependence: [`values`] and [`points_to`] need each other's coarser round; [`threads`] stands on both; [`order`] on threads;
 //! [`locks`] on values and points-to.
 
+pub mod certificate;
 pub mod locks;
 pub mod order;
 pub mod points_to;
@@ -15,6 +16,7 @@ pub mod term;
 pub mod threads;
 pub mod values;
 
+pub use certificate::{Facts, StaticProof};
 pub use locks::{ATOMIC_SECTION, FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, LockMode, Released};
 pub use order::{Barrier, FunctionOrder, Gate, GateId, GateKind, LocalOrder, OrderFacts, Rounds};
 pub use points_to::{Cell, Object, ObjectId, ObjectKind, Offsets, PointsTo, SetId};

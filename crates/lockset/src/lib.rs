@@ -1,3 +1,15 @@
 //! The static race analysis: locksets with acquisition histories (2007 paper), sound, on the facts of `absint`.
 
+mod analyse;
+mod gaps;
 pub mod held;
+mod pairs;
+mod published;
+mod rules;
+mod warnings;
+
+pub use analyse::{Analysis, Counters, Options, analyse};
+pub use gaps::Gap;
+pub use pairs::{Pair, Pairs};
+pub use rules::{LockKey, Reason};
+pub use warnings::Warning;

@@ -1,0 +1,300 @@
+//! The whole static analysis of one program, from its IR to ranked warnings.
+//!
+//! Order of work: expand, registers, points-to, threads, order; then, as long as it pays, memory facts and all of that once more; then
+//! locks, flags that locks guard, pairs.
+
+use crate::gaps::{self, Gap};
+use crate::held::{self, Locks};
+use crate::pairs::{self, Pairs};
+use crate::published::Unpublished;
+use crate::rules::{Rules, State};
+use crate::warnings::{self, Warning};
+use raddle_absint::accesses::{self, Access};
+use raddle_absint::calls::Calls;
+use raddle_absint::order::{self, Order};
+use raddle_absint::specialise::{self, Budget};
+use raddle_absint::terms::Definitions;
+use raddle_absint::{Roots, points_to, threads, values};
+use raddle_base::SiteId;
+use raddle_facts::{
+    Facts, HeldLock, LocalOrder, LockFacts, LockMode, PointsTo, Term, ThreadFacts, Values,
+};
+use raddle_ir::expand::{self, ExpandError, Expanded, Recipe};
+use raddle_ir::{FunctionId, Program};
+use raddle_libmodel::Models;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// What to analyse besides the program itself.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Functions that any number of clients may call at once.
+    pub entries: Vec<FunctionId>,
+    pub budget: Budget,
+}
+
+/// The result.
+pub struct Analysis {
+    pub recipe: Recipe,
+    pub expanded: Expanded,
+    pub models: Models,
+    pub facts: Facts,
+    pub accesses: Vec<Access>,
+    pub pairs: Pairs,
+    /// One per pair of source places, the most telling first.
+    pub warnings: Vec<Warning>,
+    /// Reachable things that are not understood: nothing is proved while there is one.
+    pub gaps: Vec<Gap>,
+    /// Ids of assumptions that the facts rest on.
+    pub assumptions: BTreeSet<&'static str>,
+    pub counters: Counters,
+    states: Vec<State>,
+    definitions: Definitions,
+    calls: Calls,
+}
+
+/// The columns of the paper's table (section 5), and sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub shared_variables: u64,
+    /// Conflicting pairs of accesses in two threads, contexts told apart.
+    pub pairs: u64,
+    /// What no rule excludes.
+    pub warnings: u64,
+    /// Of these, those that no weaker warning covers.
+    pub after_reduction: u64,
+    /// One per pair of source places.
+    pub after_contexts: u64,
+    pub instructions: u64,
+}
+
+/// Analyses a program. The error is a fault of Raddle: the recipe is its own.
+pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<Analysis, ExpandError> {
+    let roots = Roots::of(program, options.entries.clone());
+    let starts: Vec<FunctionId> = roots.all().collect();
+    let recipe = specialise::recipe(program, models, &starts, options.budget);
+    let expanded = expand::apply(program, &recipe)?;
+    let models = models.of_expanded(&expanded.function_origin);
+    let round = solve(&expanded.program, &models, &roots);
+    let locks = held::solve(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
+    let held = {
+        let mut reader = Locks::new(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
+        reader.use_semaphores(&locks);
+        held_at_accesses(&reader, &locks, &round.accesses, &expanded.program)
+    };
+    let input = order::Input {
+        program: &expanded.program,
+        calls: &round.calls,
+        definitions: &round.definitions,
+        values: &round.values,
+        points_to: &round.points_to,
+        threads: &round.threads,
+        accesses: &round.accesses,
+        constructors: &roots.constructors,
+    };
+    let by_site: HashMap<SiteId, usize> =
+        round.accesses.iter().enumerate().map(|(index, access)| (access.site, index)).collect();
+    let query = |_: FunctionId, site: SiteId| -> Vec<(Term, bool)> {
+        by_site.get(&site).map_or_else(Vec::new, |index| {
+            held[*index]
+                .iter()
+                .filter(|lock| lock.guard.is_none() && round.definitions.is_global(&round.threads, lock.lock))
+                .map(|lock| (lock.lock, lock.mode == LockMode::Exclusive))
+                .collect()
+        })
+    };
+    let order = order::solve(input, Some(&query));
+    let states = states(input, &order, &round.accesses, &held);
+    let order_facts = order.facts();
+    let pairs = {
+        let mut unpublished = Unpublished::new(
+            &expanded.program,
+            &round.calls,
+            &round.definitions,
+            &round.values,
+            &round.points_to,
+            &round.threads,
+        );
+        let rules = Rules {
+            definitions: &round.definitions,
+            values: &round.values,
+            points_to: &round.points_to,
+            threads: &round.threads,
+            order: &order_facts,
+            accesses: &round.accesses,
+            states: &states,
+        };
+        pairs::find(&rules, &round.points_to, &round.threads, &round.accesses, &mut unpublished)
+    };
+    let (gaps, assumptions) = gaps::find(program, &expanded, &models, &round.values, &round.points_to, &round.calls);
+    let warnings = warnings::group(program, &expanded, &round.accesses, &pairs);
+    let counters = Counters {
+        shared_variables: pairs.shared.len() as u64,
+        pairs: pairs.candidates,
+        warnings: pairs.warned.len() as u64,
+        after_reduction: pairs.warned.len() as u64,
+        after_contexts: warnings.len() as u64,
+        instructions: program.sites.len() as u64,
+    };
+    Ok(Analysis {
+        recipe,
+        models,
+        pairs,
+        warnings,
+        gaps,
+        assumptions,
+        counters,
+        states,
+        definitions: round.definitions,
+        calls: round.calls,
+        accesses: round.accesses,
+        facts: Facts {
+            values: round.values,
+            points_to: round.points_to,
+            threads: round.threads,
+            order: order_facts,
+            locks,
+        },
+        expanded,
+    })
+}
+
+impl Analysis {
+    /// Nothing left that may race, and nothing that was not understood.
+    pub fn is_safe(&self) -> bool {
+        self.warnings.is_empty() && self.gaps.is_empty()
+    }
+
+    /// Whether the program never runs two threads at once.
+    pub fn is_single_threaded(&self) -> bool {
+        let threads = &self.facts.threads.threads;
+        threads.len() <= 1 && threads.values().all(|thread| !thread.many)
+    }
+}
+
+/// One round of everything but locks.
+struct Round {
+    values: Values,
+    points_to: PointsTo,
+    calls: Calls,
+    definitions: Definitions,
+    accesses: Vec<Access>,
+    threads: ThreadFacts,
+}
+
+/// Programs with more instructions than this do without memory facts.
+const SMALL: usize = 60_000;
+
+fn solve(program: &Program, models: &Models, roots: &Roots) -> Round {
+    let mut round = once(program, models, roots, values::registers(program, models, roots));
+    if program.sites.len() > SMALL {
+        return round;
+    }
+    for _ in 0..2 {
+        let order = order::solve(input(program, &round, roots), None).facts();
+        let next = values::with_memory(
+            program,
+            models,
+            roots,
+            &round.values,
+            &round.points_to,
+            &round.threads,
+            &order,
+        );
+        if next == round.values {
+            break;
+        }
+        round = once(program, models, roots, next);
+    }
+    round
+}
+
+fn input<'a>(program: &'a Program, round: &'a Round, roots: &'a Roots) -> order::Input<'a> {
+    order::Input {
+        program,
+        calls: &round.calls,
+        definitions: &round.definitions,
+        values: &round.values,
+        points_to: &round.points_to,
+        threads: &round.threads,
+        accesses: &round.accesses,
+        constructors: &roots.constructors,
+    }
+}
+
+fn once(program: &Program, models: &Models, roots: &Roots, values: Values) -> Round {
+    let points_to = points_to::solve(program, models, &values, roots);
+    let calls = Calls::new(program, models, &values, &points_to);
+    let definitions = Definitions::new(program);
+    let accesses = accesses::collect(program, &calls, &values, &points_to);
+    let threads = threads::solve(program, roots, &calls, &definitions, &values, &points_to, &accesses);
+    Round { values, points_to, calls, definitions, accesses, threads }
+}
+
+fn held_at_accesses(
+    locks: &Locks<'_>,
+    facts: &LockFacts,
+    accesses: &[Access],
+    program: &Program,
+) -> Vec<Rc<Vec<HeldLock>>> {
+    let nothing = Rc::new(Vec::new());
+    let mut held: Vec<Rc<Vec<HeldLock>>> = vec![nothing.clone(); accesses.len()];
+    let mut at = 0;
+    for function in program.functions.ids() {
+        let from = at;
+        while at < accesses.len() && accesses[at].function == function {
+            at += 1;
+        }
+        if from == at {
+            continue;
+        }
+        let mut index: HashMap<(raddle_ir::BlockId, usize), Vec<usize>> = HashMap::new();
+        for (offset, access) in accesses[from..at].iter().enumerate() {
+            index.entry((access.block, access.index)).or_default().push(from + offset);
+        }
+        let mut last: Rc<Vec<HeldLock>> = nothing.clone();
+        locks.for_each_site(facts, function, |block, position, state| {
+            if let Some(list) = index.get(&(block, position)) {
+                if *last != state {
+                    last = Rc::new(state.to_vec());
+                }
+                list.iter().for_each(|at| held[*at] = last.clone());
+            }
+        });
+    }
+    held
+}
+
+fn states(
+    input: order::Input<'_>,
+    order: &Order,
+    accesses: &[Access],
+    held: &[Rc<Vec<HeldLock>>],
+) -> Vec<State> {
+    let mut interned: HashMap<String, Rc<LocalOrder>> = HashMap::new();
+    let mut last: Option<((FunctionId, raddle_ir::BlockId, usize), Rc<LocalOrder>)> = None;
+    accesses
+        .iter()
+        .zip(held)
+        .map(|(access, locks)| {
+            // Nothing changes inside a function that does not matter to order.
+            let at = if order.matters(access.function) {
+                (access.function, access.block, access.index)
+            } else {
+                (access.function, raddle_ir::BlockId(0), 0)
+            };
+            let state = match &last {
+                Some((place, state)) if *place == at => state.clone(),
+                _ => {
+                    let mut state = order.before(input, at.0, at.1, at.2);
+                    state.handles.clear();
+                    state.overwritten.clear();
+                    let state = interned.entry(format!("{state:?}")).or_insert_with(|| Rc::new(state)).clone();
+                    last = Some((at, state.clone()));
+                    state
+                }
+            };
+            State { order: state, locks: locks.clone() }
+        })
+        .collect()
+}

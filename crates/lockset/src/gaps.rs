@@ -1,0 +1,101 @@
+//! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
+
+use raddle_absint::calls::Calls;
+use raddle_base::SiteId;
+use raddle_facts::{PointsTo, Values};
+use raddle_ir::expand::Expanded;
+use raddle_ir::{Callee, FunctionId, Inst, Operand, Program, Terminator};
+use raddle_libmodel::{Effect, Meaning, Models, ThreadOp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Something reachable that makes every proof void.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// In the original program.
+    pub site: SiteId,
+    pub text: String,
+}
+
+pub(crate) fn find(
+    program: &Program,
+    expanded: &Expanded,
+    models: &Models,
+    values: &Values,
+    points_to: &PointsTo,
+    calls: &Calls,
+) -> (Vec<Gap>, BTreeSet<&'static str>) {
+    let mut gaps: BTreeMap<SiteId, String> = BTreeMap::new();
+    // These hold for every answer of this engine: see docs/soundness.md.
+    let mut assumptions: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
+    let mut called: BTreeSet<FunctionId> = BTreeSet::new();
+    let mut gap = |site: SiteId, text: String| {
+        gaps.entry(expanded.site_origin[site]).or_insert(text);
+    };
+    for (site, text) in &points_to.unresolved {
+        gap(*site, text.clone());
+    }
+    for (id, function) in expanded.program.functions.iter() {
+        for (block_id, block) in function.blocks.iter() {
+            if !values.is_reachable(id, block_id) {
+                continue;
+            }
+            for (index, inst) in block.insts.iter().enumerate() {
+                match inst {
+                    Inst::Call { callee: Callee::Direct(target), .. } => {
+                        called.insert(*target);
+                    }
+                    Inst::Unsupported { reason, .. } => {
+                        gap(block.site_of(index), program.text(*reason).to_owned());
+                    }
+                    Inst::Asm { .. } => {
+                        assumptions.insert("A-ASM");
+                    }
+                    _ => {}
+                }
+            }
+            if let Terminator::Unsupported { reason } = &block.terminator {
+                gap(block.terminator_site(), program.text(*reason).to_owned());
+            }
+        }
+    }
+    for (function, list) in calls.from.iter() {
+        for call in list {
+            let (_, args) = call.parts(&expanded.program, function);
+            for unknown in &call.unknown {
+                assumptions.insert("A-EXTERN");
+                let callback = args.iter().any(|arg| matches!(arg.value, Operand::Function(_)));
+                if callback {
+                    let name = expanded.program.text(expanded.program.functions[*unknown].name);
+                    gap(call.site, format!("`{name}` has no body and is given a function that it may call"));
+                }
+            }
+            for effect in &call.effects {
+                match effect {
+                    Effect::Unsupported { reason } => gap(call.site, (*reason).to_owned()),
+                    Effect::Thread(ThreadOp::Cancel { .. }, _) => {
+                        gap(call.site, "a thread is cancelled".to_owned());
+                    }
+                    Effect::Thread(ThreadOp::Create { .. } | ThreadOp::CreateReturning { .. }, _) => {
+                        assumptions.insert("A-THREAD");
+                    }
+                    _ => {}
+                }
+                let memory = effect.memory();
+                if let Some(reason) = memory.gap {
+                    gap(call.site, reason.to_owned());
+                }
+            }
+        }
+    }
+    for (function, meaning) in models.meanings.iter() {
+        if let Meaning::Effect(_, list) = meaning
+            && called.contains(&function)
+        {
+            assumptions.extend(list.iter().filter(|id| KEPT.contains(id)));
+        }
+    }
+    (gaps.into_iter().map(|(site, text)| Gap { site, text }).collect(), assumptions)
+}
+
+/// Assumptions of library models that a static answer shares; those about one run or one input it does not need.
+const KEPT: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-SIGNAL", "A-LAYOUT"];

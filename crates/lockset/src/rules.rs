@@ -1,0 +1,364 @@
+//! The rules by which two accesses cannot race, and the classes that they are tried on.
+
+use crate::published::Unpublished;
+use raddle_absint::accesses::{Access, Kind};
+use raddle_absint::terms::{Definitions, term_of};
+use raddle_facts::{
+    Distinct, GateKind, HeldLock, LocalOrder, LockMode, ObjectId, Offsets, OrderFacts, PointsTo, Root, Spacing, Term,
+    ThreadFacts, ThreadId, Values,
+};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Everything that the rules read.
+pub(crate) struct Rules<'a> {
+    pub definitions: &'a Definitions,
+    pub values: &'a Values,
+    pub points_to: &'a PointsTo,
+    pub threads: &'a ThreadFacts,
+    pub order: &'a OrderFacts,
+    pub accesses: &'a [Access],
+    /// Per access: what holds right before it.
+    pub states: &'a [State],
+}
+
+/// Shared by all accesses in the same state.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub order: Rc<LocalOrder>,
+    pub locks: Rc<Vec<HeldLock>>,
+}
+
+/// Accesses to one object that no rule tells apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub object: ObjectId,
+    pub offsets: Offsets,
+    pub bytes: u64,
+    pub write: bool,
+    pub atomic: bool,
+    /// Before anybody else can know the object.
+    pub unpublished: bool,
+    threads: Rc<Vec<ThreadId>>,
+    order: Rc<LocalOrder>,
+    locks: Rc<Vec<LockKey>>,
+    histories: Rc<Vec<(Term, Vec<Term>)>>,
+    cells: Rc<Vec<OwnCell>>,
+    pub members: Vec<usize>,
+}
+
+/// A held lock, named so that two threads can compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LockKey {
+    /// One address for the whole program.
+    Global(Term, LockMode),
+    /// At this offset of the same concrete object that is accessed.
+    InObject(i64, LockMode),
+    /// At this distance from the accessed address.
+    AtDistance(i64, LockMode),
+}
+
+/// An address that is different in every instance of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OwnCell {
+    thread: ThreadId,
+    source: Option<i64>,
+    spacing: Spacing,
+    /// `base + value * scale + offset`; no base where the value itself is the address.
+    base: Option<Term>,
+    scale: i64,
+    offset: i64,
+    exact: bool,
+}
+
+pub(crate) enum Verdict {
+    /// Never in two threads.
+    NotParallel,
+    RuledOut,
+    /// Ruled out if the ways of the object's address are free of races.
+    IfPublished,
+    Open,
+}
+
+/// Why two accesses of two threads cannot race.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// The first access comes before the second by this gate.
+    Ordered { gate: GateKind, first_is_earlier: bool },
+    /// Rounds of a barrier keep them apart.
+    Rounds { barrier: Term },
+    CommonLock(LockKey),
+    /// Each holds a lock that the other has taken since.
+    Histories { held_by_first: Term, held_by_second: Term },
+    OwnCell,
+    /// The maker touches it before it is published.
+    Unpublished,
+}
+
+impl Rules<'_> {
+    pub fn classes(&self, object: ObjectId, list: &[usize], unpublished: &mut Unpublished<'_>) -> Vec<Class> {
+        let mut interned: HashMap<String, usize> = HashMap::new();
+        let mut classes: Vec<Class> = Vec::new();
+        for index in list {
+            let access = &self.accesses[*index];
+            let private = unpublished.object_of(access) == Some(object);
+            for (target, offsets) in access.targets(self.points_to) {
+                if *target != object {
+                    continue;
+                }
+                let class = self.class(*index, object, *offsets, private);
+                let key = format!(
+                    "{:?}{}{}{}{}{:?}{:p}{:?}{:?}{:?}",
+                    class.offsets,
+                    class.bytes,
+                    class.write,
+                    class.atomic,
+                    class.unpublished,
+                    class.threads,
+                    Rc::as_ptr(&class.order),
+                    class.locks,
+                    class.histories,
+                    class.cells
+                );
+                match interned.get(&key) {
+                    Some(at) => classes[*at].members.push(*index),
+                    None => {
+                        interned.insert(key, classes.len());
+                        classes.push(class);
+                    }
+                }
+            }
+        }
+        classes
+    }
+
+    fn class(&self, index: usize, object: ObjectId, offsets: Offsets, unpublished: bool) -> Class {
+        let access = &self.accesses[index];
+        let state = &self.states[index];
+        let address = access.address.map(|operand| term_of(self.values, access.function, operand));
+        let mut locks: Vec<LockKey> =
+            state.locks.iter().flat_map(|held| self.keys(held, address, object)).collect();
+        locks.sort();
+        locks.dedup();
+        let histories = state
+            .locks
+            .iter()
+            .filter(|held| held.guard.is_none() && held.mode == LockMode::Exclusive && self.is_global(held.lock))
+            .filter(|held| !held.history.is_empty())
+            .map(|held| (held.lock, held.history.clone()))
+            .collect();
+        let runs = &self.threads.runs[access.function];
+        let cells = match address {
+            Some(address) if runs.iter().any(|thread| self.threads.threads[*thread].many) => self.cells(address),
+            _ => Vec::new(),
+        };
+        Class {
+            object,
+            offsets,
+            bytes: access.bytes,
+            write: access.kind != Kind::Read,
+            atomic: access.atomic.is_some(),
+            unpublished,
+            threads: Rc::new(runs.clone()),
+            order: state.order.clone(),
+            locks: Rc::new(locks),
+            histories: Rc::new(histories),
+            cells: Rc::new(cells),
+            members: vec![index],
+        }
+    }
+
+    fn is_global(&self, term: Term) -> bool {
+        self.definitions.is_global(self.threads, term)
+    }
+
+    fn keys(&self, held: &HeldLock, address: Option<Term>, object: ObjectId) -> Vec<LockKey> {
+        let mut keys = Vec::new();
+        if held.guard.is_some() {
+            return keys;
+        }
+        if self.is_global(held.lock) {
+            keys.push(LockKey::Global(held.lock, held.mode));
+        }
+        let Some(address) = address else { return keys };
+        if let Some(distance) = held.lock.distance(address) {
+            keys.push(LockKey::AtDistance(distance, held.mode));
+        }
+        // The lock is reached from the same pointer as the access, and that points to one place of the object.
+        if let (Root::Reg(function, reg), None) = (held.lock.root, held.lock.index)
+            && address.root == held.lock.root
+        {
+            let set = self.points_to.regs[function][reg.0 as usize];
+            let mut places = self.points_to.targets_of(set).iter().filter(|(target, _)| *target == object);
+            if let (Some((_, at)), None) = (places.next(), places.next())
+                && at.is_exact()
+            {
+                keys.push(LockKey::InObject(at.anchor.wrapping_add(held.lock.offset), held.mode));
+            }
+        }
+        keys
+    }
+
+    fn cells(&self, address: Term) -> Vec<OwnCell> {
+        let of = |distinct: &Distinct| -> Option<OwnCell> {
+            let value = (distinct.function, distinct.reg);
+            let (base, scale, exact) = match (address.root, address.index) {
+                (Root::Reg(function, reg), None) if (function, reg) == value => (None, 1, true),
+                // Some index into the block that the value points to.
+                (Root::Reg(function, reg), Some(_)) if (function, reg) == value => (None, 1, false),
+                (root, Some(index)) if (index.function, index.reg) == value => {
+                    let base = Term::root(root);
+                    (Some(base).filter(|base| self.is_global(*base))?.into(), index.scale, true)
+                }
+                _ => return None,
+            };
+            Some(OwnCell {
+                thread: distinct.thread,
+                source: distinct.source,
+                spacing: distinct.spacing,
+                base,
+                scale,
+                offset: address.offset,
+                exact,
+            })
+        };
+        self.threads.distinct.iter().filter_map(of).collect()
+    }
+
+    /// Whether both touch a common byte, one writes, and one is not atomic.
+    pub fn conflict(&self, first: &Class, second: &Class) -> bool {
+        (first.write || second.write)
+            && !(first.atomic && second.atomic)
+            && first.offsets.may_overlap(first.bytes, second.offsets, second.bytes)
+    }
+
+    pub fn judge(&self, first: &Class, second: &Class) -> Verdict {
+        let (mut parallel, mut conditional) = (false, false);
+        for a in first.threads.iter() {
+            for b in second.threads.iter() {
+                if a == b && !self.threads.threads[*a].many {
+                    continue;
+                }
+                parallel = true;
+                match self.reason(first, *a, second, *b) {
+                    None => return Verdict::Open,
+                    Some(Reason::Unpublished) => conditional = true,
+                    Some(_) => {}
+                }
+            }
+        }
+        match (parallel, conditional) {
+            (false, _) => Verdict::NotParallel,
+            (true, true) => Verdict::IfPublished,
+            (true, false) => Verdict::RuledOut,
+        }
+    }
+
+    /// Why the accesses of two different threads (or instances) cannot race.
+    pub fn reason(&self, first: &Class, a: ThreadId, second: &Class, b: ThreadId) -> Option<Reason> {
+        if let Some(gate) = self.before(first, a, second, b) {
+            return Some(Reason::Ordered { gate, first_is_earlier: true });
+        }
+        if let Some(gate) = self.before(second, b, first, a) {
+            return Some(Reason::Ordered { gate, first_is_earlier: false });
+        }
+        if let Some(lock) = self.common_lock(first, second) {
+            return Some(Reason::CommonLock(lock));
+        }
+        if let Some((held_by_first, held_by_second)) = inconsistent(first, second) {
+            return Some(Reason::Histories { held_by_first, held_by_second });
+        }
+        if let Some(barrier) = self.apart_by_rounds(first, a, second, b) {
+            return Some(Reason::Rounds { barrier });
+        }
+        if a == b && own_cells(first, second, a) {
+            return Some(Reason::OwnCell);
+        }
+        (first.unpublished || second.unpublished).then_some(Reason::Unpublished)
+    }
+
+    /// The gate by which every execution of `early` on thread `a` comes before every execution of `late` on thread `b`.
+    fn before(&self, early: &Class, a: ThreadId, late: &Class, b: ThreadId) -> Option<GateKind> {
+        let passed = late.order.passed.iter().chain(&self.order.at_start[b]);
+        passed.map(|gate| (gate, &self.order.gates[*gate])).find_map(|(id, gate)| {
+            let ordered = match gate.kind {
+                GateKind::Exited(thread) => thread == a,
+                GateKind::Started(_)
+                | GateKind::Semaphore(_)
+                | GateKind::AtomicFlag(_)
+                | GateKind::LockedFlag(..) => {
+                    gate.openers == [a] && !self.threads.threads[a].many && !early.order.opened.contains(id)
+                }
+            };
+            ordered.then_some(gate.kind)
+        })
+    }
+
+    fn common_lock(&self, first: &Class, second: &Class) -> Option<LockKey> {
+        first.locks.iter().copied().find(|key| {
+            let exclusive = |mode: &LockMode| *mode == LockMode::Exclusive;
+            second.locks.iter().any(|other| match (key, other) {
+                (LockKey::Global(a, x), LockKey::Global(b, y)) => a == b && (exclusive(x) || exclusive(y)),
+                (LockKey::InObject(a, x), LockKey::InObject(b, y)) => a == b && (exclusive(x) || exclusive(y)),
+                (LockKey::AtDistance(a, x), LockKey::AtDistance(b, y)) => {
+                    a == b && (exclusive(x) || exclusive(y)) && overlap_means_equal(first, second)
+                }
+                _ => false,
+            })
+        })
+    }
+
+    fn apart_by_rounds(&self, first: &Class, a: ThreadId, second: &Class, b: ThreadId) -> Option<Term> {
+        self.order.barriers.iter().enumerate().find_map(|(index, barrier)| {
+            let rounds = |class: &Class| class.order.rounds.get(index).copied().unwrap_or_default();
+            let (x, y) = (rounds(first), rounds(second));
+            let members = barrier.members.contains(&a) && barrier.members.contains(&b);
+            let apart = x.at_most < y.at_least || y.at_most < x.at_least;
+            (members && apart).then_some(barrier.object)
+        })
+    }
+}
+
+/// Whether accesses that share a byte must start at the same offset.
+fn overlap_means_equal(first: &Class, second: &Class) -> bool {
+    let (a, b) = (first.offsets, second.offsets);
+    let width = |class: &Class| i128::from(class.bytes);
+    let stride = i128::from(gcd(a.stride, b.stride));
+    let distance = i128::from(a.anchor) - i128::from(b.anchor);
+    if stride == 0 {
+        return distance == 0;
+    }
+    // Possible distances of the starts: `distance` modulo the stride, within (-width(first), width(second)).
+    distance.rem_euclid(stride) == 0 && stride >= width(first) && stride >= width(second)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn inconsistent(first: &Class, second: &Class) -> Option<(Term, Term)> {
+    first.histories.iter().find_map(|(held, since)| {
+        second
+            .histories
+            .iter()
+            .find(|(other, after)| held != other && since.contains(other) && after.contains(held))
+            .map(|(other, _)| (*held, *other))
+    })
+}
+
+/// Whether two instances of a thread touch cells of their own.
+fn own_cells(first: &Class, second: &Class, thread: ThreadId) -> bool {
+    first.cells.iter().filter(|cell| cell.thread == thread).any(|x| {
+        second.cells.iter().any(|y| {
+            let same = y.thread == thread && x.source == y.source && x.base == y.base && x.scale == y.scale;
+            same && match x.spacing {
+                Spacing::Objects => x.base.is_none(),
+                Spacing::Apart(apart) => {
+                    let room = i128::from(apart) * i128::from(x.scale.unsigned_abs());
+                    let between = (i128::from(x.offset) - i128::from(y.offset)).abs();
+                    x.exact && y.exact && room >= between + i128::from(first.bytes.max(second.bytes))
+                }
+            }
+        })
+    })
+}
