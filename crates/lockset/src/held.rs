@@ -29,6 +29,7 @@ mod effects;
 mod join;
 mod kinds;
 mod places;
+mod result;
 mod returning;
 mod semaphores;
 mod shape;
@@ -41,9 +42,10 @@ use raddle_absint::calls::{Calls, Way};
 use raddle_absint::components::components;
 use raddle_absint::terms::Definitions;
 use raddle_base::{Id, IdVec, SiteId};
-use raddle_facts::{Guard, HeldLock, LockFacts, ObjectId, ObjectKind, PointsTo, Term, ThreadFacts, Values};
+use raddle_facts::{HeldLock, LockFacts, ObjectId, ObjectKind, PointsTo, Term, ThreadFacts, Values};
 use raddle_ir::{BlockId, FunctionId, Operand, Program};
 use raddle_libmodel::{Effect, Models, SemOp, VerifierOp};
+use result::ResultOf;
 use shape::Shape;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,8 +104,7 @@ pub struct Locks<'a> {
     returns: IdVec<FunctionId, bool>,
     /// Of relevant functions.
     shapes: IdVec<FunctionId, Option<Shape>>,
-    /// The condition that the first result is zero, where all returns agree on one.
-    results: IdVec<FunctionId, Option<Guard>>,
+    results: IdVec<FunctionId, ResultOf>,
     semaphores: BTreeSet<(ObjectId, i64)>,
 }
 
@@ -144,7 +145,7 @@ impl<'a> Locks<'a> {
             kinds: Kinds::default(),
             components,
             shapes: IdVec::new(),
-            results: program.functions.ids().map(|_| None).collect(),
+            results: IdVec::new(),
             relevant,
             returns,
             calls,
@@ -160,7 +161,7 @@ impl<'a> Locks<'a> {
                 shape.listen(said, tested);
             }
         }
-        locks.results = program.functions.ids().map(|id| locks.result_condition(id)).collect();
+        locks.results = program.functions.ids().map(|id| locks.result_of(id)).collect();
         locks
     }
 

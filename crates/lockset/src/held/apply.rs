@@ -6,7 +6,7 @@ use super::join::meet;
 use super::translate::Crossing;
 use super::{Locks, places, returning};
 use raddle_absint::calls::{Call, Way};
-use raddle_facts::{HeldLock, LocalLocks, LockMode, Term};
+use raddle_facts::{HeldLock, LocalLocks, LockMode};
 use raddle_ir::{BlockId, FunctionId, Inst, Reg};
 
 /// What is known about callees so far: `None` while nothing is, as in the first round of a recursion.
@@ -138,10 +138,8 @@ impl Locks<'_> {
         }
         let Some(exit) = summaries.at_exit(crossing.callee) else { return false };
         self.lose(exit, state);
-        let mut taken: Vec<HeldLock> =
-            exit.held.iter().filter_map(|held| self.lock_up(crossing, block, held)).collect();
-        let from_before = |term: Term| !term.registers().any(|(f, reg)| f == caller && dsts.contains(&reg));
-        taken.retain(|held| from_before(held.lock));
+        let taken: Vec<HeldLock> =
+            exit.held.iter().filter_map(|held| self.lock_up(crossing, block, dsts, held)).collect();
         dsts.iter().for_each(|dst| self.assign(caller, *dst, state));
         for term in &exit.acquired {
             self.note(state, *term);
@@ -163,8 +161,25 @@ impl Locks<'_> {
     }
 
     /// A lock that the callee leaves held, in the caller's words.
-    fn lock_up(&self, crossing: &Crossing<'_>, block: BlockId, held: &HeldLock) -> Option<HeldLock> {
-        let lock = self.term_up(crossing, held.lock)?;
+    fn lock_up(
+        &self,
+        crossing: &Crossing<'_>,
+        block: BlockId,
+        dsts: &[Reg],
+        held: &HeldLock,
+    ) -> Option<HeldLock> {
+        let lock = match self.term_by_result(crossing, held) {
+            Some(lock) => lock,
+            None => {
+                // What it names is from before the call: results are assigned by it.
+                let lock = self.term_up(crossing, held.lock)?;
+                let stale = |(f, reg): (FunctionId, Reg)| f == crossing.caller && dsts.contains(&reg);
+                if lock.registers().any(stale) {
+                    return None;
+                }
+                lock
+            }
+        };
         let guard = match held.guard {
             None => None,
             Some(guard) => match self.guard_up(crossing, guard) {

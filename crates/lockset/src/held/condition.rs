@@ -199,22 +199,6 @@ impl Locks<'_> {
             _ => {}
         }
     }
-
-    /// The condition under which a function's first result is zero, if it is one condition at all returns.
-    pub(super) fn result_condition(&self, id: FunctionId) -> Option<Guard> {
-        let shape = self.shapes[id].as_ref()?;
-        let mut found = None;
-        for block in &shape.order {
-            if let Terminator::Ret { values } = &self.program.functions[id].blocks[*block].terminator {
-                let Zero::If(guard) = self.zero_when(id, *values.first()?) else { return None };
-                if found.is_some_and(|other| other != guard) {
-                    return None;
-                }
-                found = Some(guard);
-            }
-        }
-        found
-    }
 }
 
 fn is_zero(operand: Operand) -> bool {

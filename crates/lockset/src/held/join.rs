@@ -117,12 +117,13 @@ impl Locks<'_> {
                     _ => None,
                 }
             };
+            let all = |held: bool, is: bool| {
+                let mut such = paths.iter().zip(on_paths).filter(|(_, on)| on.is_some() == held);
+                such.all(|(path, _)| zero_on(path.from) == Some(is))
+            };
             for zero in [false, true] {
-                let fits = paths
-                    .iter()
-                    .zip(on_paths)
-                    .all(|(path, held)| zero_on(path.from) == Some(held.is_some() == zero));
-                if fits {
+                // Enough is that the guard is false where the lock is not held; useless if it is false where it is held, too.
+                if all(false, !zero) && !all(true, !zero) {
                     found.push(Guard { function, reg: phi.dst, zero });
                 }
             }

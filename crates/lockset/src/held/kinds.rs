@@ -121,9 +121,11 @@ fn starts_error_checking(program: &Program, global: GlobalId, at: Offsets) -> bo
         DataModel::Lp64 => 16,
         DataModel::Ilp32 => 12,
     };
+    // Bytes beyond the data are zero.
+    let byte = |at: usize| init.data.get(at).copied().unwrap_or(0);
     let is = |offset: usize| {
-        let bytes = init.data.get(offset + field..offset + field + 4);
-        bytes.is_some_and(|bytes| bytes == ERROR_CHECKING.to_le_bytes())
+        let kind = [0, 1, 2, 3].map(|i| byte(offset.saturating_add(field + i)));
+        kind == ERROR_CHECKING.to_le_bytes()
     };
     if at.is_exact() {
         return usize::try_from(at.anchor).is_ok_and(is);

@@ -58,15 +58,31 @@ impl Locks<'_> {
         Some(result)
     }
 
+    /// A lock of the callee said by its result: what the caller has just got.
+    pub(super) fn term_by_result(&self, crossing: &Crossing<'_>, held: &HeldLock) -> Option<Term> {
+        let result = &self.results[crossing.callee];
+        let mine = self.term(crossing.caller, Operand::Reg(crossing.result?));
+        if let Some(distance) = result.term.and_then(|term| held.lock.distance(term))
+            && held.lock.registers().any(|(function, _)| function == crossing.callee)
+        {
+            return Some(mine.plus(distance));
+        }
+        let not_zero = result.zero.map(|zero| Guard { zero: !zero.zero, ..zero });
+        if held.guard.is_some() && held.guard == not_zero {
+            return Some(mine.plus(held.lock.distance(result.unless_zero?)?));
+        }
+        None
+    }
+
     /// A condition of the callee in the caller's words.
     pub(super) fn guard_up(&self, crossing: &Crossing<'_>, guard: Guard) -> Zero {
         if guard.function != crossing.callee {
             return Zero::If(guard);
         }
-        if let (Some(result), Some(zero)) = (self.results[crossing.callee], crossing.result)
+        if let (Some(result), Some(reg)) = (self.results[crossing.callee].zero, crossing.result)
             && (result.function, result.reg) == (guard.function, guard.reg)
         {
-            return Zero::If(Guard { function: crossing.caller, reg: zero, zero: result.zero == guard.zero });
+            return Zero::If(Guard { function: crossing.caller, reg, zero: result.zero == guard.zero });
         }
         let when_zero = match self.argument(crossing, guard.reg) {
             Some(argument) => self.zero_when(crossing.caller, argument),
