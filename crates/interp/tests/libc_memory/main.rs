@@ -4,7 +4,10 @@
 
 mod arguments;
 mod declared;
+mod events;
 mod host;
+mod probes;
+mod programs;
 
 use arguments::Pool;
 use declared::{Check, Met};
