@@ -72,7 +72,7 @@ impl CallGraph {
         let named: IdVec<FunctionId, BTreeSet<FunctionId>> =
             called.values().zip(started.values()).map(|(a, b)| a | b).collect();
         CallGraph {
-            size: program.functions.values().map(|f| Body::of(f).instructions()).collect(),
+            size: program.functions.values().map(size).collect(),
             order: reach(first.clone(), &named),
             named,
             recursive,
@@ -80,6 +80,10 @@ impl CallGraph {
             main_only,
         }
     }
+}
+
+fn size(function: &Function) -> usize {
+    function.blocks.values().map(|block| block.insts.len() + 1).sum()
 }
 
 /// The slots of a body that name functions with a body to run, in layout order.

@@ -44,7 +44,12 @@ pub fn compare(
     let copied = models.of_expanded(&expanded.function_origin);
     let mut one = start(program, models, input)?;
     let mut two = start(&expanded.program, &copied, input)?;
-    let original = |site: SiteId| expanded.site_origin.get(site).copied().unwrap_or(site);
+    // The interpreter numbers bodies that it makes for library functions behind the program's own sites.
+    let original = |site: SiteId| match expanded.site_origin.get(site) {
+        Some(origin) => *origin,
+        None if site == SiteId::NONE => site,
+        None => SiteId(site.0 - expanded.site_origin.len() as u32 + program.sites.len() as u32),
+    };
     let mut random = Random::new(seed);
     let (mut events, mut choices, mut others) = (0, Vec::new(), Vec::new());
     let mut numbers = (Numbers::new(input.locals), Numbers::new(input.locals));

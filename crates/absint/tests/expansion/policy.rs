@@ -148,6 +148,16 @@ int main(void) {
 }
 
 #[test]
+fn counters_of_every_width_and_sign_are_counted_out() {
+    let loops = specialise(include_str!("../../../../tests/native/loops.c"), Budget::default());
+    for (name, left) in
+        [("counters", 0), ("values_behind", 0), ("ways_out", 0), ("early", 0), ("again", 1), ("squares", 0)]
+    {
+        assert_eq!(loops.loops(name), left, "{name}");
+    }
+}
+
+#[test]
 fn the_budget_is_kept_and_near_calls_come_first() {
     let calls: String = (0..40).map(|i| format!("  far({i}); near({i});\n")).collect();
     let source = format!(
