@@ -92,6 +92,20 @@ impl Cfg {
         self.cyclic[block.index()]
     }
 
+    /// Whether every cycle is entered at the header of a natural loop.
+    pub fn is_reducible(&self) -> bool {
+        self.order.iter().all(|from| {
+            self.successors[from.index()].iter().all(|to| {
+                self.position[to.index()] > self.position[from.index()] || self.dominates(*to, *from)
+            })
+        })
+    }
+
+    /// The place of a block in `order`.
+    pub fn position(&self, block: BlockId) -> Option<usize> {
+        Some(self.position[block.index()]).filter(|position| *position != usize::MAX)
+    }
+
     /// Whether there is a path of at least one edge.
     pub fn reaches(&self, from: BlockId, to: BlockId) -> bool {
         let mut seen = vec![false; self.successors.len()];
@@ -111,6 +125,7 @@ impl Cfg {
 
     fn find_loops(&mut self) {
         let mut found: Vec<Loop> = Vec::new();
+        let mut seen = vec![0; self.successors.len()];
         for header in &self.order {
             let latches: Vec<BlockId> = self.predecessors[header.index()]
                 .iter()
@@ -121,9 +136,11 @@ impl Cfg {
                 continue;
             }
             let mut blocks = vec![*header];
+            let mark = found.len() + 1;
+            seen[header.index()] = mark;
             let mut work = latches.clone();
             while let Some(block) = work.pop() {
-                if !blocks.contains(&block) {
+                if std::mem::replace(&mut seen[block.index()], mark) != mark {
                     blocks.push(block);
                     work.extend(&self.predecessors[block.index()]);
                 }

@@ -31,7 +31,7 @@ pub(super) fn find(input: Input<'_>, gates: &mut Gates) {
         }
         let cfg =
             Cfg::new(&input.program.functions[function], |_, to| input.values.is_reachable(function, to));
-        let Some(exited) = gates.exited(id) else { continue };
+        let Some(exited) = gates.exited(id).filter(|_| cfg.is_reducible()) else { continue };
         for edge in joined_after(input, function, &cfg, create) {
             gates.on_edge.entry((function, edge.0, edge.1)).or_default().push(exited);
         }

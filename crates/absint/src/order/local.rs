@@ -158,8 +158,7 @@ impl Local {
                     }
                 };
                 if changed {
-                    let next = order.iter().position(|b| b == to).expect("a successor is in the order");
-                    work.insert(next);
+                    work.extend(cfg.position(*to));
                 }
             }
         }

@@ -39,6 +39,9 @@ pub(super) fn solve(
             continue;
         };
         let cfg = Cfg::new(&program.functions[creator], |_, to| values.is_reachable(creator, to));
+        if !cfg.is_reducible() {
+            continue;
+        }
         let site = Site { program, calls, definitions, values, facts, cfg: &cfg, creator, call };
         if let Some(spacing) = site.spacing(argument) {
             found.push(Distinct { thread: id, function: thread.entry, reg: param.reg, source: None, spacing });
