@@ -12,6 +12,7 @@ mod problem;
 mod race;
 mod refusal;
 mod replay;
+pub mod statics;
 #[cfg(test)]
 mod tests;
 

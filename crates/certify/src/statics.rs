@@ -1,0 +1,63 @@
+//! The checker of static proofs: are the facts of a [`StaticProof`] closed under their rules, and do they exclude every pair?
+//!
+//! Simple on purpose: nothing is solved here. Each rule looks at one instruction, one edge or one call and asks whether the facts after
+//! it follow from the facts before it, with transfer functions of its own. All facts are checked together: they are one invariant of
+//! all prefixes of executions, and each rule may use all others for the steps before. What is not understood is refused, so a
+//! wrong engine costs a proof, and only a wrong rule here could accept a wrong one.
+//!
+//! On trust: the IR and its expansion, the models of `libmodel`, and the assumptions that the proof must list.
+
+pub(crate) mod accesses;
+pub(crate) mod calls;
+pub(crate) mod code;
+pub(crate) mod flow;
+pub(crate) mod library;
+pub(crate) mod patterns;
+pub(crate) mod sizes;
+pub(crate) mod terms;
+
+use raddle_base::SiteId;
+use raddle_facts::StaticProof;
+use raddle_ir::{FunctionId, Program};
+use raddle_libmodel::Models;
+use std::fmt;
+
+pub(crate) use code::Code;
+
+/// Checks a proof against the program that it is about.
+pub fn check(program: &Program, models: &Models, proof: &StaticProof) -> Result<Checked, Refusal> {
+    let code = Code::new(program, models, proof)?;
+    let accesses = accesses::collect(&code);
+    if !accesses.is_empty() {
+        return code.refuse(SiteId::NONE, "pairs", "pairs of accesses are not checked");
+    }
+    Ok(Checked { assumptions: proof.assumptions.clone(), entries: proof.entries.clone() })
+}
+
+/// What an accepted proof says: no execution of the program, entered by `main` and these functions, has a race, if the assumptions
+/// hold. No public constructor: see [`check`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checked {
+    pub assumptions: Vec<String>,
+    /// In the original program.
+    pub entries: Vec<FunctionId>,
+}
+
+/// Why a proof was not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// In the original program.
+    pub place: Option<SiteId>,
+    /// The rule that does not hold.
+    pub rule: &'static str,
+    pub text: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule, self.text)
+    }
+}
+
+impl std::error::Error for Refusal {}

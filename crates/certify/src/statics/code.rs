@@ -1,0 +1,245 @@
+//! The expanded program beside the facts about it, with what every rule looks up.
+
+use super::Refusal;
+use super::calls::Calls;
+use super::flow::Flow;
+use super::sizes;
+use raddle_base::{Id, IdVec, SiteId};
+use raddle_facts::{Facts, ObjectId, ObjectKind, Offsets, SetId, StaticProof};
+use raddle_ir::expand::{self, Expanded};
+use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg, program_hash, verify};
+use raddle_libmodel::memory::{Base, Region, Value};
+use raddle_libmodel::{Arg, Meaning, MemoryEffect, Models};
+use std::collections::HashMap;
+
+/// Made by [`Code::new`] only, which has checked that every id in the facts leads somewhere.
+pub(crate) struct Code<'a> {
+    /// Expanded: all facts speak of this one.
+    pub program: Program,
+    pub models: Models,
+    pub proof: &'a StaticProof,
+    pub facts: &'a Facts,
+    pub roots: Roots,
+    pub flows: IdVec<FunctionId, Flow>,
+    pub calls: Calls,
+    site_origin: IdVec<SiteId, SiteId>,
+    objects: HashMap<ObjectKind, ObjectId>,
+}
+
+/// Where execution starts, in the expanded program (originals keep their ids).
+pub(crate) struct Roots {
+    pub main: Option<FunctionId>,
+    /// Run before `main`, on its thread.
+    pub constructors: Vec<FunctionId>,
+    pub destructors: Vec<FunctionId>,
+    pub entries: Vec<FunctionId>,
+}
+
+/// A point of the expanded program: right before the instruction (or the terminator) at `index` of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct At {
+    pub function: FunctionId,
+    pub block: BlockId,
+    pub index: usize,
+}
+
+impl<'a> Code<'a> {
+    pub fn new(program: &Program, models: &Models, proof: &'a StaticProof) -> Result<Code<'a>, Refusal> {
+        let no = |rule, text: String| Refusal { place: None, rule, text };
+        if proof.data_model != program.data_model.name() {
+            return Err(no("data model", format!("the proof is for {}", proof.data_model)));
+        }
+        if proof.program != format!("{:032x}", program_hash(program)) {
+            return Err(no("program", "the proof is about another program".to_owned()));
+        }
+        if models.meanings.len() != program.functions.len() {
+            return Err(no("program", "the models are about another program".to_owned()));
+        }
+        if let Err(errors) = verify(program) {
+            let first = errors.first().map_or(String::new(), ToString::to_string);
+            return Err(no("program", format!("the program is malformed: {first}")));
+        }
+        check_arguments(program, models, proof)?;
+        let expanded =
+            expand::apply(program, &proof.recipe).map_err(|error| no("expansion", error.to_string()))?;
+        let Expanded { program: expanded, site_origin, function_origin, .. } = expanded;
+        let models = models.of_expanded(&function_origin);
+        let roots = Roots::of(&expanded, proof)?;
+        sizes::check(&expanded, proof)?;
+        let facts = &proof.facts;
+        let mut objects = HashMap::new();
+        for (id, object) in facts.points_to.objects.iter() {
+            if objects.insert(object.kind, id).is_some() {
+                return Err(no("objects", format!("{:?} is there twice", object.kind)));
+            }
+        }
+        let flows = expanded.functions.iter().map(|(id, f)| Flow::of(id, f, &facts.values)).collect();
+        let mut code = Code {
+            program: expanded,
+            models,
+            proof,
+            facts,
+            roots,
+            flows,
+            calls: Calls::default(),
+            site_origin,
+            objects,
+        };
+        code.calls = Calls::of(&code)?;
+        Ok(code)
+    }
+
+    pub fn refuse<T>(&self, site: SiteId, rule: &'static str, text: impl Into<String>) -> Result<T, Refusal> {
+        Err(Refusal { place: self.site_origin.get(site).copied(), rule, text: text.into() })
+    }
+
+    /// A refusal that belongs to a point.
+    pub fn refuse_at<T>(&self, at: At, rule: &'static str, text: impl Into<String>) -> Result<T, Refusal> {
+        self.refuse(self.site(at), rule, text)
+    }
+
+    pub fn site(&self, at: At) -> SiteId {
+        self.program.functions[at.function].blocks[at.block].site_of(at.index)
+    }
+
+    pub fn pointer_bytes(&self) -> u32 {
+        self.program.data_model.pointer_bytes()
+    }
+
+    /// The object of a kind; `None`: the facts do not have it, so nothing may point there.
+    pub fn object(&self, kind: ObjectKind) -> Option<ObjectId> {
+        self.objects.get(&kind).copied()
+    }
+
+    pub fn kind(&self, object: ObjectId) -> ObjectKind {
+        self.facts.points_to.objects[object].kind
+    }
+
+    pub fn global_kind(&self, global: raddle_ir::GlobalId) -> ObjectKind {
+        if self.program.globals[global].thread_local {
+            ObjectKind::ThreadLocal(global)
+        } else {
+            ObjectKind::Global(global)
+        }
+    }
+
+    pub fn reachable(&self, function: FunctionId, block: BlockId) -> bool {
+        self.facts.values.is_reachable(function, block)
+    }
+
+    /// Blocks that the facts call reachable.
+    pub fn reachable_blocks(&self, function: FunctionId) -> impl Iterator<Item = BlockId> + '_ {
+        let blocks = self.program.functions[function].blocks.ids();
+        blocks.filter(move |block| self.reachable(function, *block))
+    }
+
+    /// Every instruction of a reachable block.
+    pub fn each_instruction(
+        &self,
+        mut visit: impl FnMut(At, &Inst) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        for (function, body) in self.program.functions.iter() {
+            for block in self.reachable_blocks(function) {
+                for (index, inst) in body.blocks[block].insts.iter().enumerate() {
+                    visit(At { function, block, index }, inst)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The targets that the facts give a register.
+    pub fn set(&self, function: FunctionId, reg: Reg) -> &'a [(ObjectId, Offsets)] {
+        self.targets(self.facts.points_to.regs[function][reg.index()])
+    }
+
+    pub fn targets(&self, set: SetId) -> &'a [(ObjectId, Offsets)] {
+        self.facts.points_to.targets_of(set)
+    }
+
+    /// Where an operand may point, by the facts; constants by themselves.
+    pub fn pointees(&self, function: FunctionId, operand: Operand) -> Vec<(ObjectId, Offsets)> {
+        let single = |kind: ObjectKind, offset: i64| {
+            self.object(kind).map(|object| (object, Offsets::exact(offset))).into_iter().collect()
+        };
+        match operand {
+            Operand::Reg(reg) => self.set(function, reg).to_vec(),
+            Operand::Global(global, offset) => single(self.global_kind(global), offset),
+            Operand::Function(target) => single(ObjectKind::Function(target), 0),
+            Operand::Const(_) | Operand::Block(_) | Operand::Null | Operand::Undef => Vec::new(),
+        }
+    }
+}
+
+impl Roots {
+    fn of(program: &Program, proof: &StaticProof) -> Result<Roots, Refusal> {
+        let no = |text: &str| Err(Refusal { place: None, rule: "roots", text: text.to_owned() });
+        let main = program.function_by_symbol("main").filter(|main| program.functions[*main].is_defined());
+        let defined = |f: &FunctionId| program.functions.get(*f).is_some_and(|f| f.is_defined());
+        if !proof.entries.iter().chain(&program.constructors).chain(&program.destructors).all(defined) {
+            return no("an entry, constructor or destructor has no body");
+        }
+        if main.is_none() && proof.entries.is_empty() {
+            return no("there is neither a `main` nor an entry: nothing runs");
+        }
+        Ok(Roots {
+            main,
+            constructors: program.constructors.clone(),
+            destructors: program.destructors.clone(),
+            entries: proof.entries.clone(),
+        })
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = FunctionId> + '_ {
+        let inside = self.constructors.iter().chain(&self.main).chain(&self.destructors);
+        inside.chain(&self.entries).copied()
+    }
+}
+
+/// A function's address given to a library function may become that of a copy only if the library does nothing but call it.
+fn check_arguments(program: &Program, models: &Models, proof: &StaticProof) -> Result<(), Refusal> {
+    for (site, argument) in proof.recipe.replaced_arguments() {
+        let callee = match program.code_at(site) {
+            Some(raddle_ir::Code::Inst(Inst::Call { callee: raddle_ir::Callee::Direct(callee), .. })) => {
+                *callee
+            }
+            _ => {
+                return Err(Refusal {
+                    place: None,
+                    rule: "expansion",
+                    text: format!("{site} is no direct call"),
+                });
+            }
+        };
+        let only_called = match &models.meanings[callee] {
+            Meaning::Effect(effect, _) => only_calls(&effect.memory(), argument),
+            _ => false,
+        };
+        if !only_called {
+            let text = format!("argument {argument} may be looked at by the function that is called");
+            return Err(Refusal { place: Some(site), rule: "expansion", text });
+        }
+    }
+    Ok(())
+}
+
+fn only_calls(memory: &MemoryEffect, argument: u32) -> bool {
+    let is = |arg: Arg| u32::from(arg.0) == argument;
+    let names = |region: Region| match region.base {
+        Base::Arg(arg) | Base::VarArgs(arg) | Base::VaList(arg) | Base::Specific(arg) => {
+            is(arg) || matches!(region.base, Base::VarArgs(_))
+        }
+        Base::ThreadResult(arg) => arg.is_some_and(is),
+        Base::Fresh | Base::Library(_) | Base::Variable(_) | Base::Errno => false,
+    };
+    let says = |value: Value| match value {
+        Value::Arg(arg) => is(arg),
+        Value::Into(region) | Value::ContentOf(region) => names(region),
+        Value::Outside | Value::NewThread | Value::ThisThread => false,
+    };
+    memory.calls.iter().any(|callback| is(callback.function))
+        && !memory.calls.iter().flat_map(|callback| &callback.passes).any(|value| says(*value))
+        && !memory.touches.iter().any(|touch| names(touch.region))
+        && !memory.stores.iter().any(|store| names(store.to) || says(store.value))
+        && !memory.returns.iter().any(|value| says(*value))
+}
