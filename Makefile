@@ -11,7 +11,7 @@ help:
 	@echo 'make test    install what is missing, check the style, run every test'
 	@echo 'make build   install what is missing, build target/release/raddle'
 	@echo 'make soak    the property tests at full count (long)'
-	@echo 'make bench   measure and write docs/benchmarks/ground.md'
+	@echo 'make bench   measure and write docs/benchmarks (fetches real code, long)'
 	@echo 'make setup   only install what is missing'
 	@echo 'make fmt     format the sources'
 	@echo 'make lint    rustfmt and clippy, warnings are errors'

@@ -1,16 +1,41 @@
-//! Measures what `docs/benchmarks/ground.md` shows and writes that page: fixtures by topic, random traces compared, instructions a
-//! second, and how much of real C lowers. Numbers are of the machine at hand; nothing here is a test.
+//! Measures what the pages of `docs/benchmarks` show and writes them: fixtures by topic, random traces compared, instructions a
+//! second, how much of real C lowers, and the static analysis on real code. Numbers are of the machine at hand; nothing here is a test.
 
 mod corpus;
 mod fixtures;
 mod speed;
+mod statics;
 mod traces;
 
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-pub fn run(root: &Path) -> Result<(), String> {
+/// Which pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    All,
+    /// `ground.md`.
+    Ground,
+    /// `static.md`; or, with names, only these inputs, printed.
+    Static(Vec<String>),
+    /// Fetches and links the inputs of `static.md` and shows how to analyse each.
+    Corpus,
+}
+
+pub fn run(root: &Path, part: &Part) -> Result<(), String> {
+    match part {
+        Part::All => {
+            ground(root)?;
+            statics::run(root, &[])
+        }
+        Part::Ground => ground(root),
+        Part::Static(only) => statics::run(root, only),
+        Part::Corpus => statics::prepare_all(root),
+    }
+}
+
+fn ground(root: &Path) -> Result<(), String> {
     let mut page = String::from(
         "# Ground: what works and how fast\n\nWritten by `make bench`. Times are of one run on one machine and noisy; counts are not.\n",
     );

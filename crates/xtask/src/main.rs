@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+use raddle_xtask::bench::Part;
 use raddle_xtask::tidy::tidy;
 use raddle_xtask::tree::Tree;
 
@@ -21,15 +22,37 @@ struct Arguments {
 enum Chore {
     /// Check what the written rules promise: layers, file heads and sizes, documented assumptions and dependencies
     Tidy,
-    /// Measure and write docs/benchmarks/ground.md
-    Bench,
+    /// Measure and write docs/benchmarks
+    Bench {
+        /// One page alone, or `corpus`: fetch the real code of the static page and show how to analyse it
+        #[arg(value_enum)]
+        page: Option<Page>,
+        /// With `static`: only these inputs, printed and not written
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Page {
+    Ground,
+    Static,
+    Corpus,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.chore {
         Chore::Tidy => run_tidy(&arguments.root),
-        Chore::Bench => run_bench(&arguments.root),
+        Chore::Bench { page, only } => {
+            let part = match page {
+                None => Part::All,
+                Some(Page::Ground) => Part::Ground,
+                Some(Page::Static) => Part::Static(only),
+                Some(Page::Corpus) => Part::Corpus,
+            };
+            run_bench(&arguments.root, &part)
+        }
     }
 }
 
@@ -48,8 +71,8 @@ fn run_tidy(root: &Path) -> ExitCode {
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run_bench(root: &Path) -> ExitCode {
-    match raddle_xtask::bench::run(root) {
+fn run_bench(root: &Path, part: &Part) -> ExitCode {
+    match raddle_xtask::bench::run(root, part) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("bench: {message}");

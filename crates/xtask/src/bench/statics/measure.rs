@@ -1,0 +1,121 @@
+//! One run of `raddle static`: wall time, processor time, peak memory, and the counters of its JSON.
+
+use serde_json::Value;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The release binary, run under GNU `time`.
+pub(super) struct Tool {
+    binary: PathBuf,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Run {
+    pub(super) seconds: f64,
+    pub(super) processor_seconds: f64,
+    /// Of the largest process.
+    pub(super) peak_mib: f64,
+    pub(super) verdict: String,
+    pub(super) counters: Counters,
+}
+
+/// From `stats`; what the binary does not tell is `None`.
+#[derive(Clone, Default)]
+pub(super) struct Counters {
+    pub(super) shared_variables: Option<u64>,
+    pub(super) pairs: Option<u64>,
+    pub(super) warnings: Option<u64>,
+    pub(super) after_reduction: Option<u64>,
+    pub(super) after_contexts: Option<u64>,
+    /// The analysis alone, without loading.
+    pub(super) seconds: Option<f64>,
+}
+
+const LIMIT_SECONDS: u32 = 600;
+
+impl Tool {
+    pub(super) fn find(root: &Path) -> Result<Tool, String> {
+        let build = ["build", "--quiet", "--release", "-p", "raddle-cli"];
+        let status = Command::new("cargo").args(build).current_dir(root).status();
+        if !status.map_err(|error| format!("cargo: {error}"))?.success() {
+            return Err("raddle does not build".to_owned());
+        }
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        Ok(Tool { binary: target.join("release/raddle") })
+    }
+
+    /// Runs `raddle static ARGUMENTS`; the report goes to `log`.
+    pub(super) fn run(&self, arguments: &[&OsStr], log: &Path) -> Result<Run, String> {
+        let usage = log.with_extension("time");
+        let report = std::fs::File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let limit = LIMIT_SECONDS.to_string();
+        let mut words: Vec<OsString> = ["-q", "-f", "%e %U %S %M", "-o"].map(OsString::from).to_vec();
+        words.push(usage.clone().into());
+        words.extend(["timeout", &limit].map(OsString::from));
+        words.push(self.binary.clone().into());
+        words.extend(["static", "--quiet", "--format", "json"].map(OsString::from));
+        words.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+        let mut command = Command::new("/usr/bin/time");
+        let output = command.args(words).stdout(report).stderr(Stdio::piped()).output();
+        let output = output.map_err(|error| format!("/usr/bin/time: {error}"))?;
+        match output.status.code() {
+            Some(0 | 1 | 3) => {}
+            Some(124) => return Err(format!("not done after {LIMIT_SECONDS} s")),
+            code => {
+                let message = String::from_utf8_lossy(&output.stderr);
+                let first = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                return Err(format!("exit code {code:?}: {first}"));
+            }
+        }
+        let usage = std::fs::read_to_string(&usage).map_err(|error| error.to_string())?;
+        let numbers: Vec<f64> = usage.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [seconds, user, system, kib] = numbers[..] else {
+            return Err(format!("GNU time said: {usage}"));
+        };
+        let report = std::fs::read_to_string(log).map_err(|error| error.to_string())?;
+        let report: Value = serde_json::from_str(&report).map_err(|error| format!("its JSON: {error}"))?;
+        Ok(Run {
+            seconds,
+            processor_seconds: user + system,
+            peak_mib: kib / 1024.0,
+            verdict: report["verdict"].as_str().unwrap_or_default().to_owned(),
+            counters: Counters::of(&report["stats"]),
+        })
+    }
+}
+
+impl Counters {
+    fn of(stats: &Value) -> Counters {
+        // A counter may stand in `stats` itself or in the part of one engine.
+        let find = |key: &str| stats.get(key).or_else(|| stats.get("static")?.get(key)).cloned();
+        let count = |key: &str| find(key)?.as_u64();
+        Counters {
+            shared_variables: count("shared_variables"),
+            pairs: count("pairs"),
+            warnings: count("warnings"),
+            after_reduction: count("after_reduction"),
+            after_contexts: count("after_contexts"),
+            seconds: find("seconds").and_then(|value| value.as_f64()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counters;
+
+    #[test]
+    fn counters_are_found_at_both_depths() {
+        let flat = serde_json::json!({ "shared_variables": 3, "warnings": 5, "seconds": 0.5 });
+        let deep = serde_json::json!({ "executions": 1, "static": flat });
+        for stats in [flat, deep] {
+            let counters = Counters::of(&stats);
+            assert_eq!(
+                (counters.shared_variables, counters.warnings, counters.pairs),
+                (Some(3), Some(5), None)
+            );
+            assert_eq!(counters.seconds, Some(0.5));
+        }
+    }
+}
