@@ -48,9 +48,9 @@ pub struct Analysis {
     /// Ids of assumptions that the facts rest on.
     pub assumptions: BTreeSet<&'static str>,
     pub counters: Counters,
-    states: Vec<State>,
-    definitions: Definitions,
-    calls: Calls,
+    pub(crate) states: Vec<State>,
+    pub(crate) definitions: Definitions,
+    pub(crate) calls: Calls,
 }
 
 /// The columns of the paper's table (section 5), and sizes.

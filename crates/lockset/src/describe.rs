@@ -1,0 +1,157 @@
+//! Names of what the analysis speaks of, as the programmer wrote them: threads, locks, variables, callers.
+
+use crate::Analysis;
+use raddle_absint::accesses::{Access, Kind};
+use raddle_absint::terms::term_of;
+use raddle_base::SiteId;
+use raddle_facts::{ATOMIC_SECTION, HeldLock, ObjectId, ObjectKind, Root, Start, Term, ThreadId};
+use raddle_ir::FunctionId;
+use raddle_libmodel::Effect;
+use std::collections::HashMap;
+
+/// How an access came to be executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    pub thread: ThreadId,
+    /// Call sites of the original program, innermost first, as far as there is only one way.
+    pub callers: Vec<SiteId>,
+}
+
+/// Texts for lock terms, made once.
+pub struct LockNames {
+    by_term: HashMap<Term, String>,
+}
+
+impl Analysis {
+    /// The original function behind a function of the expanded program, by its name in the source.
+    pub fn function_name(&self, function: FunctionId) -> &str {
+        let program = &self.expanded.program;
+        program.text(program.functions[function].name)
+    }
+
+    /// The name of a thread and the site of the original program that creates it.
+    pub fn thread(&self, thread: ThreadId) -> (String, Option<SiteId>) {
+        let facts = &self.facts.threads.threads[thread];
+        let name = self.function_name(facts.entry).to_owned();
+        match facts.start {
+            Start::Main => (name, None),
+            Start::Client => (format!("a client of {name}"), None),
+            Start::Created(site) => (name, Some(self.expanded.site_origin[site])),
+            Start::Once(site) => (format!("{name}, run once"), Some(self.expanded.site_origin[site])),
+            Start::Handler(SiteId::NONE) => (format!("{name}, run at exit"), None),
+            Start::Handler(site) => (format!("{name}, run later"), Some(self.expanded.site_origin[site])),
+        }
+    }
+
+    /// A thread that runs the access, and its callers up to the first place with more than one way in.
+    pub fn context(&self, access: &Access) -> Option<Context> {
+        let thread = *self.facts.threads.runs[access.function].first()?;
+        let mut callers = Vec::new();
+        let mut function = access.function;
+        while let [(caller, position)] = self.calls.to[function].as_slice() {
+            let call = &self.calls.from[*caller][*position];
+            let nested = call.runs.iter().any(|(target, way)| *target == function && way.is_nested());
+            if !nested || callers.len() > 30 {
+                break;
+            }
+            callers.push(self.expanded.site_origin[call.site]);
+            function = *caller;
+        }
+        Some(Context { thread, callers })
+    }
+
+    /// The expression of an access, or the object it touches.
+    pub fn expression(&self, access: &Access) -> String {
+        let program = &self.expanded.program;
+        let text = access.place.map(|place| program.place_text(place)).unwrap_or_default();
+        if !text.is_empty() {
+            return text;
+        }
+        let first = access.targets(&self.facts.points_to).first().map(|(object, _)| *object);
+        first.map(|object| self.object(object)).unwrap_or_default()
+    }
+
+    /// An object, as a person would call it.
+    pub fn object(&self, object: ObjectId) -> String {
+        let program = &self.expanded.program;
+        let made = |site: SiteId| {
+            let span = program.sites[site].span.filter(|span| span.line > 0);
+            span.map_or_else(String::new, |span| format!(" of line {}", span.line))
+        };
+        match self.facts.points_to.objects[object].kind {
+            ObjectKind::Global(global) | ObjectKind::ThreadLocal(global) => {
+                let global = &program.globals[global];
+                global.name.map_or_else(|| "a constant".to_owned(), |name| program.text(name).to_owned())
+            }
+            ObjectKind::Stack(site) => {
+                let named = match program.code_at(site) {
+                    Some(raddle_ir::Code::Inst(raddle_ir::Inst::Alloca { name: Some(name), .. })) => {
+                        Some(program.text(*name).to_owned())
+                    }
+                    _ => None,
+                };
+                named.unwrap_or_else(|| format!("a local{}", made(site)))
+            }
+            ObjectKind::Parameter(function, _) => format!("a parameter of {}", self.function_name(function)),
+            ObjectKind::Heap(site) => format!("the block{}", made(site)),
+            ObjectKind::Function(function) => self.function_name(function).to_owned(),
+            ObjectKind::Library => "memory of the C library".to_owned(),
+            ObjectKind::Outside(_) => "what a client passes".to_owned(),
+            ObjectKind::Unknown => "unknown memory".to_owned(),
+        }
+    }
+
+    pub fn action(access: &Access) -> &'static str {
+        match access.kind {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Free => "free",
+        }
+    }
+
+    /// What must be held at an access: unconditional locks only.
+    pub fn held(&self, access: usize) -> impl Iterator<Item = &HeldLock> {
+        self.states[access].locks.iter().filter(|held| held.guard.is_none())
+    }
+
+    pub fn lock_names(&self) -> LockNames {
+        let program = &self.expanded.program;
+        let mut by_term = HashMap::new();
+        for (function, list) in self.calls.from.iter() {
+            for call in list {
+                let (_, args) = call.parts(program, function);
+                for effect in &call.effects {
+                    let lock = match effect {
+                        Effect::Lock { lock, .. } => *lock,
+                        Effect::Sem(raddle_libmodel::SemOp::Wait { sem, .. }, _) => *sem,
+                        _ => continue,
+                    };
+                    if let Some(arg) = args.get(usize::from(lock.0))
+                        && let Some(place) = arg.place
+                    {
+                        let term = term_of(&self.facts.values, function, arg.value);
+                        by_term.entry(term).or_insert_with(|| program.place_text(place));
+                    }
+                }
+            }
+        }
+        LockNames { by_term }
+    }
+
+    pub fn lock_name(&self, names: &LockNames, lock: Term) -> String {
+        if lock == ATOMIC_SECTION {
+            return "the atomic section".to_owned();
+        }
+        if let Some(text) = names.by_term.get(&lock) {
+            return text.clone();
+        }
+        let program = &self.expanded.program;
+        match lock.root {
+            Root::Global(global) => {
+                let name = program.globals[global].name.map_or("a lock", |name| program.text(name));
+                if lock.offset == 0 { name.to_owned() } else { format!("{name} at byte {}", lock.offset) }
+            }
+            _ => "a lock".to_owned(),
+        }
+    }
+}
