@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 static int calls;
+static const short bounds[] = { 2, -3, 0, 0 };
 
 static int step(int n)
 {
@@ -33,6 +34,10 @@ static void counters(void)
         sum += (int)l;
     for (unsigned bit = 1u << 4; bit; bit >>= 1)
         sum = (sum << 1) ^ (int)bit;
+    for (int i = bounds[0]; i > bounds[1]; i--)
+        sum = sum * 3 + i;
+    for (int i = bounds[3]; i < 2; i++)
+        sum = sum * 3 + i;
     for (int i = 0; i < -1; i++)
         sum = -1;
     printf("counters %d\n", sum);

@@ -147,7 +147,7 @@ impl Job<'_> {
         if is_orders != (self.wanted == Wanted::Orders) {
             return None;
         }
-        let iterations = body.iterations(shape, self.iterations)?;
+        let iterations = body.iterations(self.program, shape, self.iterations)?;
         let size: usize = blocks().map(|block| block.insts.len() + 1).sum();
         (size * iterations as usize <= self.room).then_some(iterations)
     }

@@ -39,7 +39,7 @@ fn unrolled(program: &Program, body: &mut Body, places: &mut Places, random: &mu
             if !left_alone.insert(header.clone()) || random.chance(20) {
                 continue;
             }
-            let Some(iterations) = body.iterations(&shape, MOST_ITERATIONS) else { continue };
+            let Some(iterations) = body.iterations(program, &shape, MOST_ITERATIONS) else { continue };
             let size: usize = shape.blocks.iter().map(|b| body.function().blocks[*b].insts.len() + 1).sum();
             let step = Unroll { header: header.block, path: header.iterations, iterations };
             if size * iterations as usize <= LARGEST && body.unroll(&step, program, places).is_ok() {

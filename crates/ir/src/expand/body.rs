@@ -54,9 +54,9 @@ impl Body {
     }
 
     /// How often the loop stays, if its test is constant and leaves after at most `limit` iterations.
-    pub fn iterations(&self, shape: &Loop, limit: u32) -> Option<u32> {
+    pub fn iterations(&self, program: &Program, shape: &Loop, limit: u32) -> Option<u32> {
         let graph = Graph::of(&self.function);
-        trips::test(&self.function, &graph, shape, limit).map(|test| test.stays)
+        trips::test(program, &self.function, &graph, shape, limit).map(|test| test.stays)
     }
 
     /// Lays one loop out in a line. Nothing is changed when it is refused.
@@ -85,7 +85,7 @@ impl Body {
         if step.iterations > MOST_ITERATIONS {
             return Err(refused("too many iterations"));
         }
-        let test = trips::test(&self.function, &graph, &shape, step.iterations)
+        let test = trips::test(program, &self.function, &graph, &shape, step.iterations)
             .filter(|test| test.stays == step.iterations)
             .ok_or_else(|| refused("its test is not known to stay so often"))?;
         let unrolled = unroll::unroll(self, &graph, &shape, test, program, places).map_err(refused)?;

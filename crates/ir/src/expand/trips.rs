@@ -1,11 +1,14 @@
 //! How often a loop goes round, by running its test on constants.
 //!
 //! A *test* is a branch of the loop that every iteration passes before it goes round, with one way out of the loop. Its condition is
-//! computed for iteration 0, 1, 2, … from the header's phis, through integer operations on constants, in their bit widths. Errs
-//! towards "not known": a load, a call, a phi elsewhere, a shift beyond the width end the computation.
+//! computed for iteration 0, 1, 2, … from the header's phis, through integer operations on constants and `const` variables, in their
+//! bit widths. Errs towards "not known": any other load, a call, a phi elsewhere, a shift beyond the width end the computation.
 
 use super::loops::{Graph, Loop};
-use crate::{BinOp, Block, BlockId, CastOp, Function, IcmpPred, Inst, Operand, Phi, Reg, Terminator, Ty};
+use crate::{
+    BinOp, Block, BlockId, CastOp, Function, Global, IcmpPred, Inst, Operand, Phi, Program, Reg, Terminator,
+    Ty,
+};
 use raddle_base::IdVec;
 use std::collections::HashMap;
 
@@ -22,7 +25,13 @@ pub(super) struct Test {
 }
 
 /// The test that leaves first, if one leaves after at most `limit` iterations.
-pub(super) fn test(function: &Function, graph: &Graph, shape: &Loop, limit: u32) -> Option<Test> {
+pub(super) fn test(
+    program: &Program,
+    function: &Function,
+    graph: &Graph,
+    shape: &Loop,
+    limit: u32,
+) -> Option<Test> {
     let definitions = definitions(function);
     let mut best: Option<Test> = None;
     for &block in &shape.blocks {
@@ -36,7 +45,7 @@ pub(super) fn test(function: &Function, graph: &Graph, shape: &Loop, limit: u32)
             continue;
         }
         let stays_on = u128::from(stay == then);
-        let run = Run { function, definitions: &definitions, shape, graph };
+        let run = Run { program, function, definitions: &definitions, shape, graph };
         let stays = run.count(cond, stays_on, best.map_or(limit, |test| test.stays.min(limit)));
         if let Some(stays) = stays
             && best.is_none_or(|test| stays < test.stays)
@@ -70,6 +79,7 @@ fn definitions(function: &Function) -> IdVec<Reg, Option<Definition>> {
 type Known = HashMap<Reg, Option<u128>>;
 
 struct Run<'f> {
+    program: &'f Program,
     function: &'f Function,
     definitions: &'f IdVec<Reg, Option<Definition>>,
     shape: &'f Loop,
@@ -148,9 +158,27 @@ impl Run<'_> {
                     _ => None,
                 }
             }
+            Inst::Load {
+                ty: Ty::Int(bits),
+                ptr: Operand::Global(global, offset),
+                atomic: None,
+                volatile: false,
+                ..
+            } => constant_bytes(&self.program.globals[global], offset, bits),
             _ => None,
         }
     }
+}
+
+/// The value of a `const` variable.
+fn constant_bytes(global: &Global, offset: i64, bits: u8) -> Option<u128> {
+    let init = global.init.as_ref().filter(|init| global.constant && init.relocations.is_empty())?;
+    let (from, bytes) = (u64::try_from(offset).ok()?, u64::from(bits) / 8);
+    if !bits.is_multiple_of(8) || from.checked_add(bytes)? > global.bytes {
+        return None;
+    }
+    let byte = |at: u64| init.data.get(at as usize).copied().unwrap_or(0);
+    Some((0..bytes).rev().fold(0, |value, index| value << 8 | u128::from(byte(from + index))))
 }
 
 fn binary(op: BinOp, bits: u8, a: u128, b: u128) -> Option<u128> {
