@@ -9,8 +9,8 @@
 //!   whose blocks have addresses (computed goto) are not copied.
 //! * A loop is unrolled if it is a natural loop with a branch that each iteration passes before it goes round, and this branch,
 //!   computed on constants (`trips`), stays exactly as often as the recipe says: `for`, `while` and `do` loops over a counter, with
-//!   `break`, `return`, `goto` and `continue` inside. Not unrolled: counters in memory, bounds in variables that are not `const`, functions whose blocks
-//!   have addresses.
+//!   `break`, `return`, `goto` and `continue` inside. Not unrolled: counters in memory, bounds in variables that are not `const`,
+//!   functions whose blocks have addresses.
 //! * Phis of an unrolled header stay phis, with one entry each, so every expanded block has the instructions of its original block one
 //!   for one; only the resolved branch differs. The condition is still computed.
 //!
