@@ -35,6 +35,7 @@ mod semaphores;
 mod shape;
 mod sites;
 mod solver;
+mod taken;
 mod translate;
 
 use kinds::Kinds;
@@ -48,6 +49,7 @@ use raddle_libmodel::{Effect, Models, SemOp, VerifierOp};
 use result::ResultOf;
 use shape::Shape;
 use std::collections::{BTreeMap, BTreeSet};
+pub use taken::Acquisition;
 
 /// Solves the whole program.
 pub fn solve(
@@ -174,7 +176,8 @@ impl<'a> Locks<'a> {
         raddle_absint::terms::term_of(self.values, function, operand)
     }
 
-    fn is_global(&self, term: Term) -> bool {
+    /// Whether the term names one concrete lock, the same for all threads.
+    pub fn is_global(&self, term: Term) -> bool {
         self.definitions.is_global(self.threads, term)
     }
 }

@@ -1,11 +1,15 @@
 //! The static race analysis: locksets with acquisition histories (2007 paper), sound, on the facts of `absint`.
 
 mod analyse;
+pub mod deadlock;
 mod describe;
+pub mod events;
 mod gaps;
 pub mod held;
+pub mod history;
 mod pairs;
 mod published;
+pub mod reduce;
 mod rules;
 mod warnings;
 

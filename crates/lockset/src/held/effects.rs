@@ -14,7 +14,7 @@ pub(super) struct LibraryCall<'a> {
 }
 
 /// What acquiring means for a lock of some kind.
-struct Acquisition {
+struct Taking {
     lock: Term,
     mode: LockMode,
     guard: Option<Guard>,
@@ -40,7 +40,7 @@ impl Locks<'_> {
                 let held = state.held.iter().find(|held| held.lock == lock).map(|held| held.mode);
                 let counts = held.is_some_and(|held| counts(family, model_mode(held), mode));
                 let mode = fact_mode(mode);
-                self.acquire(state, Acquisition { lock, mode, guard, counts, in_histories: true });
+                self.acquire(state, Taking { lock, mode, guard, counts, in_histories: true });
             }
             Effect::Unlock { family, lock, .. } => match self.lock_argument(call, lock) {
                 Some((lock, places)) => self.release(state, lock, &places, family),
@@ -66,7 +66,7 @@ impl Locks<'_> {
                     }
                 };
                 let mode = LockMode::Exclusive;
-                self.acquire(state, Acquisition { lock, mode, guard, counts: false, in_histories: false });
+                self.acquire(state, Taking { lock, mode, guard, counts: false, in_histories: false });
             }
             Effect::Sem(SemOp::Post { sem }, _) if !self.semaphores.is_empty() => {
                 if let Some((lock, places)) = self.lock_argument(call, sem)
@@ -84,7 +84,7 @@ impl Locks<'_> {
     pub(super) fn enter_section(&self, state: &mut LocalLocks) {
         self.acquire(
             state,
-            Acquisition {
+            Taking {
                 lock: ATOMIC_SECTION,
                 mode: LockMode::Exclusive,
                 guard: None,
@@ -110,8 +110,8 @@ impl Locks<'_> {
         Some((self.term(call.function, operand), self.places_of(call.function, operand)))
     }
 
-    fn acquire(&self, state: &mut LocalLocks, new: Acquisition) {
-        let Acquisition { lock, mode, guard, counts, in_histories } = new;
+    fn acquire(&self, state: &mut LocalLocks, new: Taking) {
+        let Taking { lock, mode, guard, counts, in_histories } = new;
         let taken = HeldLock { lock, mode, depth: 1, guard, history: Vec::new() };
         match state.held.binary_search_by_key(&lock, |held| held.lock) {
             Err(at) => state.held.insert(at, taken),
@@ -247,7 +247,7 @@ fn success(call: &LibraryCall<'_>, returns: Returns) -> Option<Guard> {
     Some(Guard { function: call.function, reg: call.result?, zero })
 }
 
-fn fact_mode(mode: Mode) -> LockMode {
+pub(super) fn fact_mode(mode: Mode) -> LockMode {
     match mode {
         Mode::Exclusive => LockMode::Exclusive,
         Mode::Shared => LockMode::Shared,

@@ -32,14 +32,10 @@ impl Kinds {
                             object,
                             attribute: Some(attribute),
                             ..
-                        } => {
-                            if constant(usize::from(attribute.0)) != Some(0) {
-                                inits.push((
-                                    locks.argument_places(caller, args, *object),
-                                    locks.argument_places(caller, args, *attribute),
-                                ));
-                            }
-                        }
+                        } if constant(usize::from(attribute.0)) != Some(0) => inits.push((
+                            locks.argument_places(caller, args, *object),
+                            locks.argument_places(caller, args, *attribute),
+                        )),
                         Effect::Libc(function) if function.0 == "pthread_mutexattr_settype" => {
                             sets_kind |= !matches!(constant(1), Some(0 | 1 | 3));
                         }

@@ -2,52 +2,14 @@
 //! these locks must be known to be held: a global by its name, a register by its variable's, the offset after a dot, `/r` for read mode,
 //! `*2` for a depth, the history in braces. `dead()` stands where the analysis knows that control does not get.
 
-use raddle_absint::Roots;
-use raddle_absint::accesses;
-use raddle_absint::calls::Calls;
-use raddle_absint::terms::Definitions;
-use raddle_config::Config;
-use raddle_facts::{
-    ATOMIC_SECTION, HeldLock, LockFacts, LockMode, PointsTo, Root, Term, ThreadFacts, Values,
-};
-use raddle_frontend::{Request, load};
+use crate::{Solved, program, solved};
+use raddle_facts::{ATOMIC_SECTION, HeldLock, LockMode, Root, Term};
 use raddle_ir::{Callee, FunctionId, GlobalId, Inst, Operand, Program, Reg};
-use raddle_libmodel::Models;
-use raddle_lockset::held::{Locks, at_site, solve};
-use std::path::{Path, PathBuf};
-
-struct Solved {
-    program: Program,
-    models: Models,
-    values: Values,
-    points_to: PointsTo,
-    threads: ThreadFacts,
-    locks: LockFacts,
-}
-
-fn solved(path: &Path) -> Solved {
-    let request = Request { inputs: vec![path.to_path_buf()], ..Request::default() };
-    let program = load(&request).unwrap_or_else(|e| panic!("{}: {e}", path.display())).program;
-    let models = Models::resolve(&program, &Config::default());
-    let entries = program.functions.ids().filter(|id| {
-        let name = program.text(program.functions[*id].name);
-        name.starts_with("client_")
-    });
-    let roots = Roots::of(&program, entries.collect());
-    let coarse = raddle_absint::values::registers(&program, &models, &roots);
-    let points_to = raddle_absint::points_to::solve(&program, &models, &coarse, &roots);
-    let values = coarse;
-    let calls = Calls::new(&program, &models, &values, &points_to);
-    let definitions = Definitions::new(&program);
-    let found = accesses::collect(&program, &calls, &values, &points_to);
-    let threads =
-        raddle_absint::threads::solve(&program, &roots, &calls, &definitions, &values, &points_to, &found);
-    let locks = solve(&program, &models, &points_to, &values, &threads);
-    Solved { program, models, values, points_to, threads, locks }
-}
+use raddle_lockset::held::at_site;
+use std::path::PathBuf;
 
 fn programs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/held/programs");
+    let folder = program("programs");
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the folder of programs")
         .map(|entry| entry.expect("readable").path())
@@ -95,7 +57,7 @@ fn programs_say_what_is_held() {
 fn one_look_and_a_walk_agree() {
     for path in programs().iter().take(3) {
         let s = solved(path);
-        let locks = Locks::new(&s.program, &s.models, &s.points_to, &s.values, &s.threads);
+        let locks = s.reader();
         for id in s.program.functions.ids() {
             let mut seen = Vec::new();
             locks.for_each_site(&s.locks, id, |block, index, held| seen.push((block, index, held.to_vec())));
@@ -126,8 +88,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn run(&mut self) -> usize {
         let s = self.solved;
-        let mut locks = Locks::new(&s.program, &s.models, &s.points_to, &s.values, &s.threads);
-        locks.use_semaphores(&s.locks);
+        let locks = s.reader();
         let mut count = 0;
         for (id, function) in s.program.functions.iter() {
             let mut states: Vec<Vec<Option<Vec<HeldLock>>>> =
