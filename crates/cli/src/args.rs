@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Try all interleavings of a program: the one engine alone
     Explore(ExploreArgs),
+    /// Prove pairs of accesses free of races without running the program; what is left are warnings
+    Static(StaticArgs),
     /// Run a program under the schedule of a witness file and show what happens
     Replay(ReplayArgs),
     /// Check a witness file independently: exit code 1 if it shows what it claims, 3 if not
@@ -50,6 +52,17 @@ pub(crate) struct ExploreArgs {
     pub(crate) mode: ModeArg,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct StaticArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    /// Functions that any number of clients may call at once, for code without `main`
+    #[arg(long = "entry", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) entries: Vec<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -11,7 +11,7 @@ mod words;
 use args::{Cli, Command, OutputArgs, ProgramArgs};
 use clap::Parser;
 use output::Exit;
-use raddle_driver::{Control, Progress, Search};
+use raddle_driver::{Control, Progress, Search, StaticRequest};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -35,6 +35,12 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
         Command::Explore(explore) => {
             let search = explore.search.search(explore.mode.into());
             run_search(&explore.program, &search, &explore.output)
+        }
+        Command::Static(one) => {
+            output::refuse_to_overwrite(&one.output, &one.program.inputs)?;
+            let request = StaticRequest { entries: one.entries.clone() };
+            let answer = raddle_driver::statics(&one.program.subject()?, &request)?;
+            output::write(&answer, &one.output)
         }
         Command::Replay(replay) => {
             let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;

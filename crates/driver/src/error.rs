@@ -13,6 +13,8 @@ pub enum DriverError {
     Config(#[from] ConfigError),
     #[error("the program has no `main` function: give all files that it is made of")]
     NoMain,
+    #[error("there is no function `{name}` to take as an entry{}", nearest(similar))]
+    NoEntry { name: String, similar: Vec<String> },
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error("{} is not a witness file of Raddle: {message}", path.display())]
@@ -35,4 +37,11 @@ pub enum DriverError {
         path.display()
     )]
     OtherStdin { path: PathBuf, recorded: u128, present: u128 },
+}
+
+fn nearest(similar: &[String]) -> String {
+    match similar {
+        [] => String::new(),
+        names => format!("; nearest: {}", names.join(", ")),
+    }
 }

@@ -13,6 +13,7 @@ mod load;
 mod outcome;
 mod replay;
 mod request;
+mod statics;
 mod watchdog;
 mod witness;
 
@@ -22,6 +23,8 @@ pub use raddle_finding::{Deadlocks, Outcome, Verdict};
 pub use raddle_ir::DataModel;
 pub use replay::{replay, witness_subject};
 pub use request::{Control, Goal, Mode, Search, Spurious, Subject};
+
+pub use statics::{StaticRequest, statics};
 
 use guard::guarded;
 use raddle_finding::UnknownReason;

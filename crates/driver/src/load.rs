@@ -26,6 +26,11 @@ pub(crate) struct Loaded {
 }
 
 pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
+    load_open(subject, false)
+}
+
+/// `open`: the program may do without `main`, because clients call its entries.
+pub(crate) fn load_open(subject: &Subject, open: bool) -> Result<Loaded, DriverError> {
     let config_path = subject.config.clone().or_else(|| config_nearby(&subject.inputs));
     let config = config_path.as_ref().map(Config::load).transpose()?.unwrap_or_default();
     let stdin = match &subject.stdin {
@@ -42,7 +47,7 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
     };
     let built = raddle_frontend::load(&request)?;
     let program = built.program;
-    if !program.function_by_symbol("main").is_some_and(|main| program.functions[main].is_defined()) {
+    if !open && !program.function_by_symbol("main").is_some_and(|main| program.functions[main].is_defined()) {
         return Err(DriverError::NoMain);
     }
     let mut bugs = Vec::new();

@@ -109,7 +109,12 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
             proved,
             assumptions: assumptions.into_iter().map(Assumption::named).collect(),
             unknown_reasons: reasons.into_iter().collect(),
-            stats: Stats { executions: exploration.runs.executions, steps: exploration.steps, seconds: 0.0 },
+            stats: Stats {
+                executions: exploration.runs.executions,
+                steps: exploration.steps,
+                seconds: 0.0,
+                statics: None,
+            },
         },
     }
 }

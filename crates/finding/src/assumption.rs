@@ -37,6 +37,14 @@ impl Assumption {
         },
         Assumption { id: "A-SIGNAL", text: "no signal handler runs" },
         Assumption { id: "A-IO", text: "files and sockets behave as the built-in model" },
+        Assumption {
+            id: "A-BOUNDS",
+            text: "accesses stay inside their objects; pointers are made from pointers only",
+        },
+        Assumption {
+            id: "A-ENTRY",
+            text: "clients pass pointers of different types to different objects",
+        },
         Assumption { id: "A-HASH", text: "different states have different hashes" },
     ];
 

@@ -6,4 +6,4 @@ mod verdict;
 
 pub use assumption::Assumption;
 pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
-pub use verdict::{Deadlocks, Outcome, Proved, Stats, UnknownReason, Verdict};
+pub use verdict::{Deadlocks, Outcome, Proved, StaticCounts, Stats, UnknownReason, Verdict};

@@ -52,6 +52,22 @@ pub struct Stats {
     /// Visible operations performed over all runs.
     pub steps: u64,
     pub seconds: f64,
+    /// What the static analysis counted, where it ran.
+    pub statics: Option<StaticCounts>,
+}
+
+/// The columns of the 2007 paper's table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StaticCounts {
+    pub shared_variables: u64,
+    /// Conflicting pairs of accesses in two threads, contexts told apart.
+    pub pairs: u64,
+    /// What no rule excludes.
+    pub warnings: u64,
+    /// Of these, those that no weaker warning covers.
+    pub after_reduction: u64,
+    /// One per pair of source places.
+    pub after_contexts: u64,
 }
 
 impl Eq for Stats {}

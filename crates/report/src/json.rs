@@ -36,6 +36,13 @@ pub fn json(outcome: &Outcome) -> String {
         stats: StatsJson {
             executions: outcome.stats.executions,
             seconds: (outcome.stats.seconds * 1000.0).round() / 1000.0,
+            statics: outcome.stats.statics.map(|counts| StaticJson {
+                shared_variables: counts.shared_variables,
+                pairs: counts.pairs,
+                warnings: counts.warnings,
+                after_reduction: counts.after_reduction,
+                after_contexts: counts.after_contexts,
+            }),
         },
     };
     let mut text = serde_json::to_string_pretty(&report).expect("strings and numbers always serialise");
@@ -99,6 +106,17 @@ struct ProvedJson<'a> {
 struct StatsJson {
     executions: u64,
     seconds: f64,
+    #[serde(flatten)]
+    statics: Option<StaticJson>,
+}
+
+#[derive(Serialize)]
+struct StaticJson {
+    shared_variables: u64,
+    pairs: u64,
+    warnings: u64,
+    after_reduction: u64,
+    after_contexts: u64,
 }
 
 fn finding(finding: &Finding) -> FindingJson<'_> {

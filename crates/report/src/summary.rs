@@ -34,6 +34,18 @@ pub(crate) fn summary(outcome: &Outcome, look: &Look) -> String {
     };
     let mut out = look.paint(paint, &wrap(&verdict_line(outcome), look.width, "  "));
     out.push('\n');
+    if let Some(counts) = outcome.stats.statics {
+        let text = format!(
+            "static: {}, {} of accesses, {} ({} after reduction, {} by source place)",
+            count(counts.shared_variables as usize, "shared variable", "shared variables"),
+            count(counts.pairs as usize, "conflicting pair", "conflicting pairs"),
+            count(counts.warnings as usize, "warning", "warnings"),
+            counts.after_reduction,
+            counts.after_contexts,
+        );
+        out.push_str(&wrap(&text, look.width, "  "));
+        out.push('\n');
+    }
     if !outcome.unknown_reasons.is_empty() {
         out.push_str(match outcome.verdict {
             Verdict::Unknown => "not known because:\n",

@@ -68,7 +68,7 @@ fn outcome(verdict: Verdict, findings: Vec<Finding>) -> Outcome {
         proved: vec![],
         assumptions: vec![Assumption::named("A-MALLOC"), Assumption::named("A-THREAD")],
         unknown_reasons: vec![],
-        stats: Stats { executions: 12, steps: 240, seconds: 0.1251 },
+        stats: Stats { executions: 12, steps: 240, seconds: 0.1251, statics: None },
     }
 }
 
