@@ -7,6 +7,7 @@ pub mod calls;
 pub mod cfg;
 pub mod components;
 pub mod induction;
+pub mod must_alias;
 pub mod order;
 pub mod points_to;
 mod roots;

@@ -8,9 +8,11 @@
 //!
 //! Numbers: constants and intervals are sign-extended from the register's type, so a true condition is -1.
 
+mod bounds;
 mod entry;
 mod initial;
 mod interval;
+mod memory;
 mod narrow;
 mod once;
 mod shape;
@@ -19,12 +21,15 @@ mod targets;
 mod terms;
 mod transfer;
 
+pub use bounds::Bounds;
 pub use once::OnceRegs;
 
 use crate::Roots;
-use raddle_base::Id;
-use raddle_facts::{Interval, Root, Term, Values};
-use raddle_ir::{FunctionId, Inst, Operand, Program, Ty};
+use crate::accesses;
+use crate::calls::Calls;
+use raddle_base::{Id, SiteId};
+use raddle_facts::{Interval, OrderFacts, PointsTo, Root, Term, ThreadFacts, Values};
+use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Terminator, Ty};
 use raddle_libmodel::Models;
 use solve::{Input, Known, Solver};
 use std::collections::BTreeMap;
@@ -35,6 +40,93 @@ pub fn registers(program: &Program, models: &Models, roots: &Roots) -> Values {
     let loads = BTreeMap::new();
     let input = Input { program, models, roots, points_to: None, loads: &loads, once: None };
     exported(&Solver::run(&input))
+}
+
+/// Round 2: with memory, and with calls through pointers as points-to resolved them. `first` is the result of [`registers`], on which
+/// the other facts stand.
+pub fn with_memory(
+    program: &Program,
+    models: &Models,
+    roots: &Roots,
+    first: &Values,
+    points_to: &PointsTo,
+    threads: &ThreadFacts,
+    order: &OrderFacts,
+) -> Values {
+    let once = OnceRegs::of(program, threads);
+    let mut loads: BTreeMap<SiteId, Term> = first.loads.clone();
+    let mut turn = 0;
+    loop {
+        let input =
+            Input { program, models, roots, points_to: Some(points_to), loads: &loads, once: Some(&once) };
+        let mut values = exported(&Solver::run(&input));
+        let calls = Calls::new(program, models, &values, points_to);
+        let accesses = accesses::collect(program, &calls, &values, points_to);
+        let found = memory::find(memory::Given {
+            program,
+            points_to,
+            threads,
+            order,
+            once: &once,
+            values: &values,
+            calls: &calls,
+            accesses: &accesses,
+            constructors: &roots.constructors,
+            main: roots.main,
+        });
+        turn += 1;
+        let constant = |site: &SiteId| values.loads.contains_key(site) && !loads.contains_key(site);
+        let unproved =
+            loads.keys().any(|site| !found.loads.contains_key(site) && !first.loads.contains_key(site));
+        let learned = found.loads.iter().any(|(site, _)| !loads.contains_key(site) && !constant(site));
+        if (!learned || turn >= TURNS) && !unproved {
+            for (function, block, fact) in found.facts {
+                values.memory[function][block.index()].push(fact);
+            }
+            values.memory.iter_mut().for_each(|(_, blocks)| blocks.iter_mut().for_each(|facts| facts.sort()));
+            return values;
+        }
+        loads = if turn >= TURNS {
+            loads
+                .into_iter()
+                .filter(|(site, _)| found.loads.contains_key(site) || first.loads.contains_key(site))
+                .collect()
+        } else {
+            let mut all = first.loads.clone();
+            all.extend(found.loads);
+            all
+        };
+    }
+}
+
+/// Turns of registers and memory.
+const TURNS: usize = 4;
+
+/// The blocks that a terminator may lead to, given what is known of its condition.
+pub(crate) fn each_open_target(
+    values: &Values,
+    function: FunctionId,
+    terminator: &Terminator,
+    mut visit: impl FnMut(BlockId),
+) {
+    let constant =
+        |operand: &Operand, ty: Ty| typed_term_of(values, function, operand, ty).and_then(Term::as_constant);
+    match terminator {
+        Terminator::CondBr { cond, then, other } => match constant(cond, Ty::Int(1)) {
+            Some(0) => visit(*other),
+            Some(_) => visit(*then),
+            None => terminator.each_target(visit),
+        },
+        Terminator::Switch { value, ty, cases, default } => match constant(value, *ty) {
+            Some(value) => {
+                let case =
+                    cases.iter().find(|(case, _)| terms::constant(Operand::Const(*case), *ty) == Some(value));
+                visit(case.map_or(*default, |(_, target)| *target));
+            }
+            None => terminator.each_target(visit),
+        },
+        _ => terminator.each_target(visit),
+    }
 }
 
 /// Everything is reachable and nothing is known.

@@ -1,12 +1,12 @@
 //! Calls: how values come into functions and out of them.
 
 use super::interval::{join, range};
+use super::narrow::At;
 use super::solve::{
     Entered, Known, Mode, Solver, State, Value, Widen, cell_value, constant_value, is_global,
 };
 use super::targets::{Nested, Run};
 use super::terms::{constant, substitute, width};
-use super::transfer::At;
 use raddle_base::{Id, SiteId};
 use raddle_facts::{Interval, Term};
 use raddle_ir::{BlockId, CallArg, Callee, FunctionId, Operand, Reg, Terminator};

@@ -1,7 +1,9 @@
 //! What the solver needs to know of one function's control flow: order, predecessors, dominating branches, who reads a register.
 
+use super::interval::mirrored;
+use super::terms::constant;
 use raddle_base::Id;
-use raddle_ir::{BlockId, Function, Inst, Operand, Reg, Terminator};
+use raddle_ir::{BlockId, Function, IcmpPred, Inst, Operand, Reg, Terminator};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
@@ -19,7 +21,7 @@ pub(crate) struct Shape {
     readers: Vec<BlockId>,
     /// Where a register is assigned; `None` for parameters and phis.
     definition: Vec<Option<(BlockId, u32)>>,
-    /// Constants that comparisons of the function name, and their neighbours, sorted: where a growing interval may come to rest.
+    /// Where a counter that is compared with a constant leaves its loop, sorted: there a growing interval may come to rest.
     pub thresholds: Vec<i64>,
 }
 
@@ -134,18 +136,26 @@ impl Shape {
         for (id, block) in function.blocks.iter() {
             for (index, inst) in block.insts.iter().enumerate() {
                 inst.each_dst(|dst| self.definition[dst.index()] = Some((id, index as u32)));
-                if let Inst::Icmp { ty, a, b, .. } = inst {
-                    for operand in [a, b] {
-                        if let Some(value) = super::terms::constant(*operand, *ty) {
-                            thresholds.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
-                        }
-                    }
+                if let Inst::Icmp { pred, ty, a, b, .. } = inst {
+                    let left = constant(*a, *ty).map(|value| (mirrored(*pred), value));
+                    let right = constant(*b, *ty).map(|value| (*pred, value));
+                    thresholds
+                        .extend(left.into_iter().chain(right).map(|(pred, value)| leaves_at(pred, value)));
                 }
             }
         }
         thresholds.sort_unstable();
         thresholds.dedup();
         self.thresholds = thresholds;
+    }
+}
+
+/// The first value for which a count towards the constant stops.
+fn leaves_at(pred: IcmpPred, value: i64) -> i64 {
+    match pred {
+        IcmpPred::Ule | IcmpPred::Sle => value.saturating_add(1),
+        IcmpPred::Uge | IcmpPred::Sge => value.saturating_sub(1),
+        IcmpPred::Eq | IcmpPred::Ne | IcmpPred::Ult | IcmpPred::Ugt | IcmpPred::Slt | IcmpPred::Sgt => value,
     }
 }
 

@@ -24,7 +24,7 @@ const MOST_CHANGES: u8 = 8;
 const GROWTHS_AT_JOINS: u8 = 2;
 const GROWTHS_ANYWHERE: u8 = 20;
 /// Widenings to thresholds before the interval becomes the whole type.
-const THRESHOLDS_TRIED: u8 = 6;
+const THRESHOLDS_TRIED: u8 = 12;
 const DESCENTS: usize = 2;
 
 pub(crate) struct Input<'a> {

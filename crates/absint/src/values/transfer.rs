@@ -2,6 +2,7 @@
 
 use super::initial::initial_value;
 use super::interval::{binary, compare, exact, includes, int_bits, join, range};
+use super::narrow::{At, Narrowing};
 use super::solve::{Known, Leads, Mode, Solver, Value, Widen, cell_value, constant_value, resolved};
 use super::terms::{self, add, add_scaled, constant, fitted, is_exact, scale, subtract, width, wrap};
 use raddle_base::{Id, SiteId};
@@ -11,13 +12,6 @@ use raddle_ir::{BinOp, BlockId, CastOp, FunctionId, Gep, IcmpPred, Inst, Operand
 /// Once a phi's term was wrong this often it stands for itself.
 const PHI_RETRIES: u8 = 2;
 
-/// Where an operand is read: its interval is narrowed by the branches that lead there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum At {
-    Block(BlockId),
-    Edge(BlockId, BlockId),
-}
-
 impl Solver<'_> {
     /// `None`: not seen yet.
     pub fn value(&self, function: FunctionId, operand: Operand, ty: Ty, at: At) -> Option<Value> {
@@ -25,7 +19,14 @@ impl Solver<'_> {
             Operand::Reg(reg) => {
                 let mut value = cell_value(function, reg, &self.state(function).cells[reg.index()])?;
                 if int_bits(ty).is_some() && value.interval.low != value.interval.high {
-                    value.interval = self.narrowed(function, reg, value.interval, at);
+                    let state = self.state(function);
+                    let body = &self.program.functions[function];
+                    let seen = |reg: Reg| {
+                        let cell = &state.cells[reg.index()];
+                        (cell.known != Known::Unseen).then_some(cell.interval)
+                    };
+                    let narrowing = Narrowing { body, shape: &state.shape, interval: seen };
+                    value.interval = narrowing.at(reg, value.interval, at);
                 }
                 Some(value)
             }

@@ -1,9 +1,15 @@
 //! What is found out about registers and memory: small programs that say in the names of the functions they call what must be known
 //! there, and every rule of the solution checked again over all fixtures.
 
+mod memory;
 mod snippets;
 
+use raddle_absint::calls::Calls;
+use raddle_absint::terms::Definitions;
+use raddle_absint::values::{registers, with_memory};
+use raddle_absint::{Roots, accesses, order, points_to, threads};
 use raddle_config::Config;
+use raddle_facts::{OrderFacts, PointsTo, ThreadFacts, Values};
 use raddle_frontend::{Request, load};
 use raddle_ir::{DataModel, Program};
 use raddle_libmodel::Models;
@@ -27,4 +33,36 @@ fn compile_file(path: &Path, model: DataModel, cflags: &[String]) -> Result<(Pro
     let program = load(&request).map_err(|e| format!("{}: {e}", path.display()))?.program;
     let models = Models::resolve(&program, &Config::default());
     Ok((program, models))
+}
+
+/// All facts of a program, as the analysis solves them one after the other.
+struct Solved {
+    first: Values,
+    points_to: PointsTo,
+    threads: ThreadFacts,
+    order: OrderFacts,
+    values: Values,
+}
+
+fn solve(program: &Program, models: &Models) -> Solved {
+    let roots = Roots::of(program, Vec::new());
+    let first = registers(program, models, &roots);
+    let points_to = points_to::solve(program, models, &first, &roots);
+    let calls = Calls::new(program, models, &first, &points_to);
+    let accesses = accesses::collect(program, &calls, &first, &points_to);
+    let definitions = Definitions::new(program);
+    let threads = threads::solve(program, &roots, &calls, &definitions, &first, &points_to, &accesses);
+    let input = order::Input {
+        program,
+        calls: &calls,
+        definitions: &definitions,
+        values: &first,
+        points_to: &points_to,
+        threads: &threads,
+        accesses: &accesses,
+        constructors: &roots.constructors,
+    };
+    let order = order::solve(input, None).facts();
+    let values = with_memory(program, models, &roots, &first, &points_to, &threads, &order);
+    Solved { first, points_to, threads, order, values }
 }

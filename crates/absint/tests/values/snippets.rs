@@ -2,12 +2,11 @@
 
 use crate::compile;
 use raddle_absint::Roots;
-use raddle_absint::values::{registers, typed_term_of};
-use raddle_base::Id;
+use raddle_absint::values::{Bounds, registers, typed_term_of};
 use raddle_facts::{Interval, Term, Values};
 use raddle_ir::{Callee, FunctionId, Inst, Operand, Program};
 
-const DECLARATIONS: &str = "
+pub const DECLARATIONS: &str = "
 #include <stddef.h>
 #include <pthread.h>
 void is(long x, long value);
@@ -31,6 +30,7 @@ fn first_round(source: &str) {
 
 /// All expectations that are not met, in the order of the program.
 pub fn disagreements(program: &Program, values: &Values) -> Vec<String> {
+    let bounds = Bounds::new(program, values);
     let mut wrong = Vec::new();
     let mut expectations = 0;
     for (function, body) in program.functions.iter() {
@@ -48,7 +48,8 @@ pub fn disagreements(program: &Program, values: &Values) -> Vec<String> {
                         Some("is not reached".to_owned())
                     }
                     "is" | "between" | "unknown" | "same" | "differ" => {
-                        expectation(values, function, name, &operands)
+                        let interval = bounds.at(function, id, operands[0].0, operands[0].1);
+                        expectation(values, function, name, &operands, interval)
                     }
                     _ => continue,
                 };
@@ -69,13 +70,10 @@ fn expectation(
     function: FunctionId,
     name: &str,
     operands: &[(Operand, raddle_ir::Ty)],
+    interval: Interval,
 ) -> Option<String> {
     let term = |at: usize| typed_term_of(values, function, &operands[at].0, operands[at].1).expect("a term");
     let constant = |at: usize| term(at).as_constant().expect("the expectation is a constant");
-    let interval = match operands[0].0 {
-        Operand::Reg(reg) => values.intervals[function][reg.index()],
-        _ => term(0).as_constant().map_or(Interval::ANY, |value| Interval { low: value, high: value }),
-    };
     match name {
         "is" => (term(0) != Term::constant(constant(1))).then(|| format!("{:?}", term(0))),
         "between" => {
