@@ -8,6 +8,7 @@
 //! Order of dependence: [`values`] and [`points_to`] need each other's coarser round; [`threads`] stands on both; [`order`] on threads;
 //! [`locks`] on values and points-to.
 
+pub mod branches;
 pub mod certificate;
 pub mod locks;
 pub mod order;
@@ -16,6 +17,7 @@ pub mod term;
 pub mod threads;
 pub mod values;
 
+pub use branches::{Branch, BranchFacts, Side, SideAccess, SideFlags, SideLocks};
 pub use certificate::{Facts, StaticProof};
 pub use locks::{ATOMIC_SECTION, FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, LockMode, Released};
 pub use order::{Barrier, FunctionOrder, Gate, GateId, GateKind, LocalOrder, OrderFacts, Rounds};

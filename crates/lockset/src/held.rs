@@ -29,16 +29,18 @@ mod effects;
 mod join;
 mod kinds;
 mod places;
+mod queries;
+mod regions;
 mod result;
 mod returning;
 mod semaphores;
 mod shape;
 mod sites;
 mod solver;
-mod taken;
 mod translate;
 
 use kinds::Kinds;
+pub use queries::Acquisition;
 use raddle_absint::calls::{Calls, Way};
 use raddle_absint::components::components;
 use raddle_absint::terms::Definitions;
@@ -46,10 +48,10 @@ use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{HeldLock, LockFacts, ObjectId, ObjectKind, PointsTo, Term, ThreadFacts, Values};
 use raddle_ir::{BlockId, FunctionId, Operand, Program};
 use raddle_libmodel::{Effect, Models, SemOp, VerifierOp};
+pub(crate) use regions::Branching;
 use result::ResultOf;
 use shape::Shape;
 use std::collections::{BTreeMap, BTreeSet};
-pub use taken::Acquisition;
 
 /// Solves the whole program.
 pub fn solve(

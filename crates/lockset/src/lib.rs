@@ -1,6 +1,7 @@
 //! The static race analysis: locksets with acquisition histories (2007 paper), sound, on the facts of `absint`.
 
 mod analyse;
+pub mod branches;
 pub mod deadlock;
 mod describe;
 pub mod events;

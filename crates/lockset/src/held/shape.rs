@@ -11,13 +11,16 @@ use raddle_facts::Guard;
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg, Terminator};
 use std::collections::BTreeSet;
 
-pub(super) struct Shape {
+#[derive(Clone)]
+pub(crate) struct Shape {
     /// Reverse postorder of the live blocks.
     pub order: Vec<BlockId>,
     /// Position in `order`; `usize::MAX` for dead blocks.
     pub position: Vec<usize>,
     pub successors: Vec<Vec<BlockId>>,
     pub predecessors: Vec<Vec<BlockId>>,
+    /// Blocks with a call that does not come back.
+    stops: Vec<bool>,
     /// Immediate dominator; the entry and dead blocks have none.
     dominator: Vec<Option<BlockId>>,
     /// Where a block has one predecessor: what the edge says.
@@ -42,23 +45,24 @@ impl Shape {
             }
         }
         let mut successors = vec![Vec::new(); count];
+        let mut stops = vec![false; count];
         for (at, block) in function.blocks.iter() {
             if !locks.values.is_reachable(id, at) {
                 continue;
             }
-            let stops = block.insts.iter().enumerate().any(|(index, inst)| {
+            stops[at.index()] = block.insts.iter().enumerate().any(|(index, inst)| {
                 matches!(inst, Inst::Call { .. })
                     && locks
                         .calls
                         .at(id, block.site_of(index))
                         .is_some_and(|call| !returning::goes_on(call, &locks.returns))
             });
-            if !stops {
+            if !stops[at.index()] {
                 successors[at.index()] = locks.open_edges(id, &block.terminator);
             }
         }
         let order = match locks.values.is_reachable(id, BlockId(0)) && count > 0 {
-            true => reverse_postorder(&successors),
+            true => reverse_postorder(&successors, BlockId(0)),
             false => Vec::new(),
         };
         let mut position = vec![usize::MAX; count];
@@ -70,13 +74,18 @@ impl Shape {
         let dominator = dominators(&order, &position, &predecessors);
         let said = vec![Vec::new(); count];
         let tested = BTreeSet::new();
-        Shape { order, position, successors, predecessors, dominator, said, tested, made }
+        Shape { order, position, successors, predecessors, stops, dominator, said, tested, made }
     }
 
     /// The second step, when the shapes of all functions are there: a condition may come from a caller.
     pub fn listen(&mut self, said: Vec<Vec<Guard>>, tested: BTreeSet<Reg>) {
         self.said = said;
         self.tested = tested;
+    }
+
+    /// Whether control can come to the block's terminator.
+    pub fn is_whole(&self, block: BlockId) -> bool {
+        !self.stops[block.index()]
     }
 
     pub fn is_tested(&self, reg: Reg) -> bool {
@@ -160,11 +169,11 @@ impl Locks<'_> {
     }
 }
 
-fn reverse_postorder(successors: &[Vec<BlockId>]) -> Vec<BlockId> {
+pub(super) fn reverse_postorder(successors: &[Vec<BlockId>], start: BlockId) -> Vec<BlockId> {
     let mut order = Vec::new();
     let mut seen = vec![false; successors.len()];
-    seen[0] = true;
-    let mut stack = vec![(BlockId(0), 0)];
+    seen[start.index()] = true;
+    let mut stack = vec![(start, 0)];
     while let Some((block, next)) = stack.last_mut() {
         match successors[block.index()].get(*next) {
             Some(target) => {
@@ -184,7 +193,11 @@ fn reverse_postorder(successors: &[Vec<BlockId>]) -> Vec<BlockId> {
 }
 
 /// Cooper, Harvey, Kennedy: intersect along the order until nothing changes.
-fn dominators(order: &[BlockId], position: &[usize], predecessors: &[Vec<BlockId>]) -> Vec<Option<BlockId>> {
+pub(super) fn dominators(
+    order: &[BlockId],
+    position: &[usize],
+    predecessors: &[Vec<BlockId>],
+) -> Vec<Option<BlockId>> {
     const NONE: usize = usize::MAX;
     let mut up = vec![NONE; order.len()];
     if order.is_empty() {

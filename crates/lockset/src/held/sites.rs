@@ -92,9 +92,9 @@ impl Locks<'_> {
 }
 
 /// A solution read back: functions that return have their summary.
-struct Solved<'a> {
-    locks: &'a Locks<'a>,
-    facts: &'a LockFacts,
+pub(super) struct Solved<'a> {
+    pub locks: &'a Locks<'a>,
+    pub facts: &'a LockFacts,
 }
 
 impl Summaries for Solved<'_> {

@@ -298,7 +298,7 @@ pub(super) fn decide(held: &mut Vec<HeldLock>, decided: impl Fn(Guard) -> Option
     });
 }
 
-fn said(says: &[Guard], guard: Guard) -> Option<bool> {
+pub(super) fn said(says: &[Guard], guard: Guard) -> Option<bool> {
     let same = says.iter().find(|said| (said.function, said.reg) == (guard.function, guard.reg))?;
     Some(same.zero == guard.zero)
 }

@@ -1,5 +1,6 @@
 //! Locks on C programs: what is held where, events and their reduction, deadlock candidates.
 
+mod branches;
 mod deadlocks;
 mod figure2;
 mod held;

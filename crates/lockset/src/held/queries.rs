@@ -1,8 +1,10 @@
-//! Which instructions wait for a lock, for those who ask about order between locks.
+//! Questions of other modules: which instructions wait for a lock, what is called, what may be released.
 
-use super::Locks;
 use super::effects::fact_mode;
-use raddle_facts::{LockMode, ObjectId, Offsets, Released, Term};
+use super::{Locks, places};
+use raddle_absint::calls::Call;
+use raddle_base::SiteId;
+use raddle_facts::{LocalLocks, LockFacts, LockMode, ObjectId, Offsets, Released, Term};
 use raddle_ir::{BlockId, FunctionId};
 use raddle_libmodel::{CondOp, Effect, How};
 
@@ -34,6 +36,34 @@ impl Locks<'_> {
                 Some(Acquisition { lock: self.term(function, operand), mode })
             })
             .collect()
+    }
+
+    /// The call at a site, with its targets.
+    pub fn call_at(&self, function: FunctionId, site: SiteId) -> Option<&Call> {
+        self.calls.at(function, site)
+    }
+
+    /// Whether a call can run functions that are not known.
+    pub fn is_unresolved(&self, site: SiteId) -> bool {
+        self.unresolved.contains(&site)
+    }
+
+    /// Whether activations of the function can be inside one another.
+    pub fn is_recursive(&self, function: FunctionId) -> bool {
+        self.calls.recursive[function]
+    }
+
+    pub(crate) fn may_release(&self, lock: Term, released: &Released) -> bool {
+        self.may_be(lock, released, None)
+    }
+
+    pub(crate) fn add_released(&self, to: &mut Released, more: &Released) {
+        places::add(to, more);
+    }
+
+    /// The state at the start of a block, relative to the function's entry.
+    pub(crate) fn start_of(&self, facts: &LockFacts, function: FunctionId, block: BlockId) -> LocalLocks {
+        facts.functions[function].blocks.get(block.0 as usize).cloned().unwrap_or_default()
     }
 
     /// What a lock may be, where something is known.
