@@ -11,10 +11,19 @@ pub(crate) mod accesses;
 pub(crate) mod calls;
 pub(crate) mod code;
 pub(crate) mod flow;
+pub(crate) mod fold;
+pub(crate) mod initial;
+pub(crate) mod intervals;
 pub(crate) mod library;
+pub(crate) mod linear;
+pub(crate) mod memory;
 pub(crate) mod patterns;
+pub(crate) mod points_to;
 pub(crate) mod sizes;
 pub(crate) mod terms;
+pub(crate) mod transfer;
+pub(crate) mod value;
+pub(crate) mod values;
 
 use raddle_base::SiteId;
 use raddle_facts::StaticProof;
@@ -27,6 +36,9 @@ pub(crate) use code::Code;
 /// Checks a proof against the program that it is about.
 pub fn check(program: &Program, models: &Models, proof: &StaticProof) -> Result<Checked, Refusal> {
     let code = Code::new(program, models, proof)?;
+    let memory = memory::Memory::of(&code)?;
+    values::check(&code, &memory)?;
+    points_to::check(&code)?;
     let accesses = accesses::collect(&code);
     if !accesses.is_empty() {
         return code.refuse(SiteId::NONE, "pairs", "pairs of accesses are not checked");

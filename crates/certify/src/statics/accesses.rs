@@ -7,7 +7,7 @@
 use super::calls::{Call, Passes};
 use super::code::{At, Code};
 use super::library::Part;
-use super::patterns::{FORWARD, shifted, sum};
+use super::patterns::shifted;
 use super::terms::constant_in;
 use raddle_base::Id;
 use raddle_facts::{ObjectId, ObjectKind, Offsets};
@@ -254,10 +254,8 @@ impl Code<'_> {
     /// Where a region of the library call at this point starts.
     pub fn region(&self, at: At, args: &[CallArg], region: Region) -> Vec<(ObjectId, Offsets)> {
         let function = at.function;
-        let part = |part: Part| {
-            let object = self.object(ObjectKind::Library);
-            object.map(|object| (object, part.offsets())).into_iter().collect()
-        };
+        let library =
+            |at: Offsets| self.object(ObjectKind::Library).map(|object| (object, at)).into_iter().collect();
         let arg = |arg: Arg| -> Vec<(ObjectId, Offsets)> {
             args.get(usize::from(arg.0)).map_or(Vec::new(), |arg| self.pointees(function, arg.value))
         };
@@ -267,21 +265,22 @@ impl Code<'_> {
                 let rest = args.iter().skip(usize::from(first.0));
                 rest.flat_map(|arg| self.pointees(function, arg.value)).collect()
             }
-            Base::VaList(place) => {
-                let list = arg(place);
-                match self.program.data_model {
-                    DataModel::Lp64 => anywhere(&self.behind_any(&list)),
-                    DataModel::Ilp32 => anywhere(&list),
+            Base::VaList(place) => match self.program.data_model {
+                DataModel::Lp64 => {
+                    let pointer: Vec<(ObjectId, Offsets)> =
+                        arg(place).iter().map(|(object, at)| (*object, shifted(*at, 8))).collect();
+                    self.behind(&pointer, u64::from(self.pointer_bytes()))
                 }
-            }
-            Base::Library(library) => part(Part::Static(library)),
+                DataModel::Ilp32 => arg(place),
+            },
+            Base::Library(part) => library(Part::Static(part).offsets()),
             Base::Variable(name) => match self.library_variable(name) {
                 Some(global) => self.pointees(function, Operand::Global(global, 0)),
-                None => part(Part::Variables),
+                None => library(Part::Variables.offsets()),
             },
-            Base::ThreadResult(_) => part(Part::ThreadResult),
-            Base::Specific(_) => part(Part::Specific),
-            Base::Errno => part(Part::Errno),
+            Base::ThreadResult(_) => library(Part::ThreadResult.start()),
+            Base::Specific(_) => library(Part::Specific.start()),
+            Base::Errno => library(Part::Errno.start()),
             Base::Fresh => {
                 let object = self.object(ObjectKind::Heap(self.site(at)));
                 object.map(|object| (object, Offsets::exact(0))).into_iter().collect()
@@ -365,11 +364,6 @@ pub(crate) fn anywhere(places: &[(ObjectId, Offsets)]) -> Vec<(ObjectId, Offsets
     all.sort_unstable();
     all.dedup();
     all
-}
-
-/// The same objects from these places on.
-pub(crate) fn forward(places: &[(ObjectId, Offsets)]) -> Vec<(ObjectId, Offsets)> {
-    places.iter().map(|(object, at)| (*object, sum(*at, FORWARD))).collect()
 }
 
 /// Library forms carry the order in an argument or not at all: only the kernel's own are known here.

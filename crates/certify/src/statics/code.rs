@@ -4,11 +4,12 @@ use super::Refusal;
 use super::calls::Calls;
 use super::flow::Flow;
 use super::sizes;
+use super::terms::constant_in;
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{Facts, ObjectId, ObjectKind, Offsets, SetId, StaticProof};
 use raddle_ir::expand::{self, Expanded};
-use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg, program_hash, verify};
-use raddle_libmodel::memory::{Base, Region, Value};
+use raddle_ir::{BlockId, Callee, FunctionId, Inst, Operand, Program, Reg, Ty, program_hash, verify};
+use raddle_libmodel::memory::{Base, Extent, Region, Value};
 use raddle_libmodel::{Arg, Meaning, MemoryEffect, Models};
 use std::collections::HashMap;
 
@@ -123,8 +124,13 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// Whether some thread may run the function.
+    pub fn is_run(&self, function: FunctionId) -> bool {
+        !self.facts.threads.runs[function].is_empty()
+    }
+
     pub fn reachable(&self, function: FunctionId, block: BlockId) -> bool {
-        self.facts.values.is_reachable(function, block)
+        self.is_run(function) && self.facts.values.is_reachable(function, block)
     }
 
     /// Blocks that the facts call reachable.
@@ -146,6 +152,44 @@ impl<'a> Code<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The function that a call names itself; `None` for a call through a pointer.
+    pub fn direct_callee(&self, at: At) -> Option<FunctionId> {
+        match self.program.functions[at.function].blocks[at.block].insts.get(at.index) {
+            Some(Inst::Call { callee: Callee::Direct(target), .. }) => Some(*target),
+            _ => None,
+        }
+    }
+
+    /// The size of the objects that the instruction at a site makes, where it is one constant.
+    pub fn made_bytes(&self, site: SiteId) -> Option<u64> {
+        let function = self.program.sites.get(site)?.function;
+        let constant = |operand: Operand, ty: Ty| {
+            constant_in(&self.facts.values, function, operand, ty)
+                .and_then(|number| u64::try_from(number).ok())
+        };
+        match self.program.code_at(site)? {
+            raddle_ir::Code::Inst(Inst::Alloca { bytes, .. }) => constant(*bytes, Ty::Int(64)),
+            raddle_ir::Code::Inst(Inst::Call { args, .. }) => {
+                let call = self.calls.at(function, site)?;
+                let (_, effect) = call.effects.first().filter(|_| call.effects.len() == 1)?;
+                let size = effect.memory().allocates?.size;
+                let value =
+                    |arg: Arg| args.get(usize::from(arg.0)).and_then(|arg| constant(arg.value, arg.ty));
+                let word = u64::from(self.pointer_bytes());
+                match size {
+                    Extent::Fixed { .. } => size.bytes(self.program.data_model),
+                    Extent::Arg(arg) => value(arg),
+                    Extent::Product(a, b) => value(a)?.checked_mul(value(b)?),
+                    Extent::Times(arg, bytes) => value(arg)?.checked_mul(u64::from(bytes)),
+                    Extent::TimesWords(arg, words) => value(arg)?.checked_mul(u64::from(words) * word),
+                    Extent::Pages(arg) => value(arg)?.checked_next_multiple_of(4096),
+                    Extent::CString | Extent::CStringUpTo(_) | Extent::StringOf(_) | Extent::ToEnd => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     /// The targets that the facts give a register.

@@ -59,11 +59,22 @@ impl Part {
     }
 }
 
+/// What comes from an unknown place.
+pub(crate) fn anywhere_unknown() -> Offsets {
+    bytes_of(0)
+}
+
 /// The part of [`raddle_facts::ObjectKind::Unknown`] that a function without a body returns.
 pub(crate) fn returned_by(function: raddle_ir::FunctionId) -> Offsets {
     Offsets::exact((1 + i64::from(function.0)) * PART_BYTES + MIDDLE)
 }
 
+/// All bytes of the part in which a pattern lies; of all parts, if it is in several.
+pub(crate) fn part_around(at: Offsets) -> Offsets {
+    let (first, last) = (at.low.div_euclid(PART_BYTES), at.high.div_euclid(PART_BYTES));
+    if first == last { bytes_of(first) } else { Offsets::ANY }
+}
+
 fn bytes_of(part: i64) -> Offsets {
-    Offsets { anchor: 0, stride: 1, low: part * PART_BYTES, high: (part + 1) * PART_BYTES - 1 }
+    Offsets { anchor: 0, stride: 1, low: part * PART_BYTES, high: part * PART_BYTES + (PART_BYTES - 1) }
 }

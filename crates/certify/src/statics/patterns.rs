@@ -10,6 +10,19 @@ pub(crate) fn is_well_formed(p: Offsets) -> bool {
     p.low <= p.high && (p.stride != 0 || (p.low == p.anchor && p.high == p.anchor))
 }
 
+/// The same members, with bounds that are members where they are finite.
+pub(crate) fn normal(p: Offsets) -> Offsets {
+    if p.stride == 0 {
+        return p;
+    }
+    let stride = i128::from(p.stride);
+    let first = i128::from(p.low) + (i128::from(p.anchor) - i128::from(p.low)).rem_euclid(stride);
+    let last = i128::from(p.high) - (i128::from(p.high) - i128::from(p.anchor)).rem_euclid(stride);
+    let low = if p.low == i64::MIN { i64::MIN } else { i64::try_from(first).unwrap_or(i64::MAX) };
+    let high = if p.high == i64::MAX { i64::MAX } else { i64::try_from(last).unwrap_or(i64::MIN) };
+    if low == high { Offsets::exact(low) } else { Offsets { low, high, ..p } }
+}
+
 /// All sums of a member of each. Bounds at the ends of the range mean "none".
 pub(crate) fn sum(a: Offsets, b: Offsets) -> Offsets {
     let Some(anchor) = a.anchor.checked_add(b.anchor) else { return Offsets::ANY };
@@ -20,7 +33,7 @@ pub(crate) fn sum(a: Offsets, b: Offsets) -> Offsets {
     let low = if a.low == i64::MIN || b.low == i64::MIN { i64::MIN } else { a.low.saturating_add(b.low) };
     let high =
         if a.high == i64::MAX || b.high == i64::MAX { i64::MAX } else { a.high.saturating_add(b.high) };
-    Offsets { anchor, stride, low, high }
+    normal(Offsets { anchor, stride, low, high })
 }
 
 pub(crate) fn shifted(p: Offsets, by: i64) -> Offsets {
@@ -50,7 +63,7 @@ pub(crate) fn scaled(low: i64, high: i64, scale: i64) -> Offsets {
     if low == high && low.checked_mul(scale).is_some() {
         return Offsets::exact(a);
     }
-    Offsets { anchor: 0, stride: scale.unsigned_abs(), low: a.min(b), high: a.max(b) }
+    normal(Offsets { anchor: 0, stride: scale.unsigned_abs(), low: a.min(b), high: a.max(b) })
 }
 
 /// Whether every member of `b` is one of `a`.
@@ -93,7 +106,7 @@ pub(crate) fn covered(list: &[Offsets], p: Offsets) -> bool {
     true
 }
 
-/// The members between two bounds; `None` if the bounds exclude all.
+/// The members between two bounds; `None` if there are none.
 pub(crate) fn clipped(p: Offsets, low: i64, high: i64) -> Option<Offsets> {
     let (low, high) = (p.low.max(low), p.high.min(high));
     if low > high {
@@ -102,15 +115,8 @@ pub(crate) fn clipped(p: Offsets, low: i64, high: i64) -> Option<Offsets> {
     if p.stride == 0 {
         return Some(p);
     }
-    // Bounds become members, so that a comparison of bounds compares members.
-    let stride = i128::from(p.stride);
-    let first = i128::from(low) + (i128::from(p.anchor) - i128::from(low)).rem_euclid(stride);
-    let last = i128::from(high) - (i128::from(high) - i128::from(p.anchor)).rem_euclid(stride);
-    if first > last {
-        return None;
-    }
-    let (first, last) = (i64::try_from(first).ok()?, i64::try_from(last).ok()?);
-    Some(if first == last { Offsets::exact(first) } else { Offsets { low: first, high: last, ..p } })
+    let inside = normal(Offsets { low, high, ..p });
+    (inside.low <= inside.high).then_some(inside)
 }
 
 pub(crate) fn multiple(number: i128, of: u64) -> bool {
@@ -122,4 +128,66 @@ pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clipped, contains, covered, is_well_formed, negated, normal, scaled, sum};
+    use raddle_facts::Offsets;
+
+    fn members(p: Offsets) -> Vec<i64> {
+        let is = |x: i64| {
+            p.low <= x
+                && x <= p.high
+                && if p.stride == 0 { x == p.anchor } else { (x - p.anchor).rem_euclid(p.stride as i64) == 0 }
+        };
+        (-60..=60).filter(|x| is(*x)).collect()
+    }
+
+    fn patterns() -> Vec<Offsets> {
+        let mut all = vec![Offsets::exact(0), Offsets::exact(3), Offsets::exact(-5)];
+        for (anchor, stride, low, high) in [
+            (0, 4, 0, 12),
+            (2, 4, 2, 14),
+            (1, 6, -5, 13),
+            (0, 1, 0, 9),
+            (5, 8, 3, 22),
+            (0, 3, -9, -9),
+            (7, 2, -4, 5),
+        ] {
+            all.push(Offsets { anchor, stride, low, high });
+        }
+        all
+    }
+
+    #[test]
+    fn operations_agree_with_lists_of_members() {
+        for a in patterns() {
+            assert!(is_well_formed(normal(a)));
+            assert_eq!(members(normal(a)), members(a), "{a:?}");
+            let mut mirrored: Vec<i64> = members(a).iter().map(|x| -x).collect();
+            mirrored.sort_unstable();
+            assert_eq!(members(negated(a)), mirrored, "{a:?}");
+            for b in patterns() {
+                let total = members(sum(a, b));
+                for x in members(a) {
+                    for y in members(b) {
+                        assert!(total.contains(&(x + y)), "{a:?} + {b:?}");
+                    }
+                }
+                let inside = members(b).iter().all(|x| members(a).contains(x));
+                assert!(inside || !contains(a, b), "{a:?} in {b:?}");
+                assert!(inside || !covered(&[a], b), "{a:?} in {b:?}");
+                let both = [a, Offsets::exact(4)];
+                let in_both = members(b).iter().all(|x| *x == 4 || members(a).contains(x));
+                assert!(in_both || !covered(&both, b), "{both:?} in {b:?}");
+            }
+            let middle: Vec<i64> = members(a).into_iter().filter(|x| (-3..=7).contains(x)).collect();
+            assert_eq!(clipped(a, -3, 7).map_or(Vec::new(), members), middle, "{a:?}");
+        }
+        for (low, high, scale) in [(0, 3, 4), (-2, 2, 6), (1, 1, 8), (-3, 5, -2), (0, 9, 0)] {
+            let products = members(scaled(low, high, scale));
+            assert!((low..=high).all(|x| products.contains(&(x * scale))));
+        }
+    }
 }

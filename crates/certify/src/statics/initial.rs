@@ -1,0 +1,48 @@
+//! What a global that is never written holds: its initialiser.
+
+use super::code::{At, Code};
+use super::linear::{Atom, Linear};
+use super::terms::sign_extend;
+use super::value::Where;
+use raddle_ir::{GlobalId, Operand, SymbolRef, Ty};
+
+/// The value of a load from a constant global.
+pub(crate) fn loaded(code: &Code<'_>, at: At, ptr: Operand, ty: Ty) -> Option<Linear> {
+    let address = code.value(at.function, ptr, Ty::Ptr, Where::Block(at.block)).form?;
+    match address.atoms[..] {
+        [(Atom::Global(global), 1)] if code.program.globals[global].constant => {
+            value(code, global, address.constant, ty)
+        }
+        _ => None,
+    }
+}
+
+/// What the initialiser has at an offset; `None` where no expression says it.
+pub(crate) fn value(code: &Code<'_>, global: GlobalId, offset: i64, ty: Ty) -> Option<Linear> {
+    let global = &code.program.globals[global];
+    let init = global.init.as_ref()?;
+    let word = u64::from(code.pointer_bytes());
+    let bytes = match ty {
+        Ty::Ptr => word,
+        Ty::Int(bits) if bits <= 64 && bits % 8 == 0 => u64::from(bits) / 8,
+        _ => return None,
+    };
+    let start = u64::try_from(offset).ok()?;
+    let end = start.checked_add(bytes).filter(|end| *end <= global.bytes)?;
+    let mut inside =
+        init.relocations.iter().filter(|r| r.offset < end && start < r.offset.saturating_add(word));
+    if let Some(relocation) = inside.next() {
+        if relocation.offset != start || bytes != word || inside.next().is_some() {
+            return None;
+        }
+        let atom = match relocation.target {
+            SymbolRef::Global(target) if !code.program.globals[target].thread_local => Atom::Global(target),
+            SymbolRef::Function(target) => Atom::Function(target),
+            SymbolRef::Global(_) | SymbolRef::Block(..) => return None,
+        };
+        return Some(Linear::atom(atom).plus(&Linear::constant(relocation.addend)));
+    }
+    let byte = |at: u64| usize::try_from(at).ok().and_then(|at| init.data.get(at)).copied().unwrap_or(0);
+    let number = (start..end).rev().fold(0_u64, |number, at| number << 8 | u64::from(byte(at)));
+    Some(Linear::constant(sign_extend(number as i64, bytes as u32 * 8)))
+}
