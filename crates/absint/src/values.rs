@@ -42,8 +42,8 @@ pub fn registers(program: &Program, models: &Models, roots: &Roots) -> Values {
     exported(&Solver::run(&input))
 }
 
-/// Round 2: with memory, and with calls through pointers as points-to resolved them. `first` is the result of [`registers`], on which
-/// the other facts stand.
+/// Round 2: with memory, and with calls through pointers as points-to resolved them. `first` is the solution on which the other facts
+/// stand; what it says of loads is where this starts from, and is proved again.
 pub fn with_memory(
     program: &Program,
     models: &Models,
@@ -75,27 +75,23 @@ pub fn with_memory(
             main: roots.main,
         });
         turn += 1;
-        let constant = |site: &SiteId| values.loads.contains_key(site) && !loads.contains_key(site);
-        let unproved =
-            loads.keys().any(|site| !found.loads.contains_key(site) && !first.loads.contains_key(site));
-        let learned = found.loads.iter().any(|(site, _)| !loads.contains_key(site) && !constant(site));
-        if (!learned || turn >= TURNS) && !unproved {
+        let agrees = |site: &SiteId| found.loads.get(site) == values.loads.get(site);
+        let proved = loads.keys().all(agrees);
+        let learned = found.loads.iter().any(|(site, term)| values.loads.get(site) != Some(term));
+        if proved && (!learned || turn >= TURNS) {
             for (function, block, fact) in found.facts {
                 values.memory[function][block.index()].push(fact);
             }
-            values.memory.iter_mut().for_each(|(_, blocks)| blocks.iter_mut().for_each(|facts| facts.sort()));
+            for (_, blocks) in values.memory.iter_mut() {
+                blocks.iter_mut().for_each(|facts| facts.sort());
+            }
             return values;
         }
-        loads = if turn >= TURNS {
-            loads
-                .into_iter()
-                .filter(|(site, _)| found.loads.contains_key(site) || first.loads.contains_key(site))
-                .collect()
-        } else {
-            let mut all = first.loads.clone();
-            all.extend(found.loads);
-            all
-        };
+        // The last turns only drop what was not found again.
+        match turn >= TURNS {
+            true => loads.retain(|site, _| found.loads.get(site) == values.loads.get(site)),
+            false => loads = found.loads,
+        }
     }
 }
 

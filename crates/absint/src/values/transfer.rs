@@ -268,12 +268,32 @@ impl Solver<'_> {
                 _ => {}
             }
         }
+        if let (IcmpPred::Eq | IcmpPred::Ne, Some(a), Some(b)) = (pred, a.term, b.term)
+            && (self.is_never_null(a) && b == Term::constant(0)
+                || self.is_never_null(b) && a == Term::constant(0))
+        {
+            return truth(pred == IcmpPred::Ne);
+        }
         if int_bits(ty).is_some()
             && let Some(is) = compare(pred, a.interval, b.interval)
         {
             return truth(is);
         }
         open
+    }
+
+    /// The address of something that the program defines.
+    fn is_never_null(&self, term: Term) -> bool {
+        match (term.root, term.index) {
+            (Root::Global(global), None) => {
+                let global = &self.program.globals[global];
+                global.init.is_some() && u64::try_from(term.offset).is_ok_and(|offset| offset <= global.bytes)
+            }
+            (Root::Function(function), None) => {
+                self.program.functions[function].is_defined() && term.offset == 0
+            }
+            _ => false,
+        }
     }
 
     fn cast(&self, op: CastOp, from: Ty, to: Ty, a: Value) -> Value {

@@ -1,7 +1,9 @@
 //! What is found out about registers and memory: small programs that say in the names of the functions they call what must be known
 //! there, and every rule of the solution checked again over all fixtures.
 
+mod instrumented;
 mod memory;
+mod runs;
 mod snippets;
 
 use raddle_absint::calls::Calls;

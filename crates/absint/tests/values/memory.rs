@@ -206,8 +206,8 @@ fn recursion_and_many_callers() {
             g = 3;
             down(4);
             up(4);
-            fill(&a); fill(&b);
-            use(&a); use(&b);
+            fill(&a); use(&a);
+            fill(&b); use(&b);
             return 0;
         }",
     );

@@ -131,10 +131,12 @@ impl<'a> Names<'a> {
                 None => None,
             });
         }
-        if self.given.once.is_global(address) || self.inside[function] {
+        if self.inside[function] {
             return Some(address);
         }
-        self.by_parameter(at, call, function, address)
+        // The callee writes through its parameter, also where the address has a name that is global.
+        let named = self.by_parameter(at, call, function, address);
+        named.or_else(|| self.given.once.is_global(address).then_some(address))
     }
 
     fn returned(&self, function: FunctionId, block: BlockId, position: usize) -> Option<Term> {

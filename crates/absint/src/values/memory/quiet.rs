@@ -181,14 +181,16 @@ impl<'a> Quiet<'a> {
     fn opened_inside(&self, point: Point, gate: GateId) -> bool {
         let block = &self.given.program.functions[point.function].blocks[point.block];
         let kind = self.given.order.gates[gate].kind;
-        let flag = matches!(kind, GateKind::AtomicFlag(_) | GateKind::LockedFlag(..));
+        let flag =
+            matches!(kind, GateKind::AtomicFlag(_) | GateKind::FencedFlag(_) | GateKind::LockedFlag(..));
         block.insts.iter().take(point.index).enumerate().any(|(index, inst)| match inst {
             Inst::Call { .. } => self.call_opens(point.function, block.site_of(index), gate, kind),
             Inst::Store { .. }
             | Inst::Rmw { .. }
             | Inst::CmpXchg(_)
             | Inst::MemSet { .. }
-            | Inst::MemCopy { .. } => flag,
+            | Inst::MemCopy { .. }
+            | Inst::Fence { .. } => flag,
             _ => false,
         })
     }
@@ -203,7 +205,10 @@ impl<'a> Quiet<'a> {
         let Some(call) = self.given.calls.at(function, site) else { return true };
         let thread_gate = match kind {
             GateKind::Started(thread) | GateKind::Exited(thread) => Some(thread),
-            GateKind::Semaphore(_) | GateKind::AtomicFlag(_) | GateKind::LockedFlag(..) => None,
+            GateKind::Semaphore(_)
+            | GateKind::AtomicFlag(_)
+            | GateKind::FencedFlag(_)
+            | GateKind::LockedFlag(..) => None,
         };
         let nested = call.runs.iter().any(|(target, way)| match way {
             Way::Call | Way::AtomicCall | Way::Callback => {

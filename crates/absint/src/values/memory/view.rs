@@ -13,9 +13,10 @@ use crate::calls::{Call, Way};
 use crate::must_alias::{At, Effect, Entry, View};
 use raddle_base::{Id, IdVec};
 use raddle_facts::{ObjectId, Offsets, Root, Term};
-use raddle_ir::{BlockId, FunctionId, Inst, Reg, Ty};
+use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, Ty};
 use raddle_libmodel::memory::{Extent, Fill, Life};
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A function with more ways in is not asked about its callers.
@@ -28,6 +29,7 @@ pub(crate) struct Memory<'a> {
     quiet: Quiet<'a>,
     objects: Objects,
     known: RefCell<Known>,
+    callers_of: RefCell<BTreeMap<FunctionId, BTreeSet<FunctionId>>>,
     /// Per function, sorted by place: what may write memory.
     events: IdVec<FunctionId, Vec<Event>>,
     /// Per function and register: where it is assigned; [`AT_START`] for phis and parameters.
@@ -86,6 +88,7 @@ impl<'a> Memory<'a> {
             quiet: Quiet::new(given),
             objects: Objects::new(given.points_to),
             known: RefCell::default(),
+            callers_of: RefCell::default(),
             events,
             assigned: given.program.functions.values().map(assignments).collect(),
             predecessors: given.program.functions.ids().map(|f| reachable_predecessors(given, f)).collect(),
@@ -126,9 +129,11 @@ impl<'a> Memory<'a> {
                 let at = At { function, block: event.block, index: event.index };
                 let places = self.objects(cell);
                 let inside = |way: Way| way.is_nested() || way == Way::Once;
-                let mut writers = call.runs.iter().filter(|(target, way)| {
-                    inside(*way) && self.mods.may_write(*target, &places, cell.bytes)
-                });
+                let matters = |target: FunctionId| {
+                    self.mods.may_write(target, &places, cell.bytes)
+                        || self.may_assign(target, function, cell.address)
+                };
+                let mut writers = call.runs.iter().filter(|(target, way)| inside(*way) && matters(*target));
                 let (writer, more) = (writers.next(), writers.next());
                 match (writer, more) {
                     (None, _) => None,
@@ -139,6 +144,35 @@ impl<'a> Memory<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a callee, or what it calls, may assign a register that the term names: one of another function than the caller,
+    /// assigned once in the run.
+    fn may_assign(&self, function: FunctionId, caller: FunctionId, term: Term) -> bool {
+        term.registers().filter(|(of, _)| *of != caller).any(|(of, _)| {
+            let mut known = self.callers_of.borrow_mut();
+            let above = known.entry(of).or_insert_with(|| self.callers(of));
+            above.contains(&function)
+        })
+    }
+
+    /// The function and all that may have it on the stack above them.
+    fn callers(&self, of: FunctionId) -> BTreeSet<FunctionId> {
+        let mut all = BTreeSet::from([of]);
+        let mut work = vec![of];
+        while let Some(function) = work.pop() {
+            for (caller, position) in &self.given.calls.to[function] {
+                let call = &self.given.calls.from[*caller][*position];
+                let nested = call
+                    .runs
+                    .iter()
+                    .any(|(target, way)| *target == function && (way.is_nested() || *way == Way::Once));
+                if nested && all.insert(*caller) {
+                    work.push(*caller);
+                }
+            }
+        }
+        all
     }
 
     /// The cell at the returns of the only function that a call runs.
@@ -161,8 +195,8 @@ impl<'a> Memory<'a> {
             if behind || distance.saturating_add(i64::from(cell.bytes)) <= 0 {
                 return None;
             }
-            let inst = &self.given.program.functions[function].blocks[event.block].insts[event.index];
-            return Some(self.overwritten(function, inst, distance, cell));
+            let at = At { function, block: event.block, index: event.index };
+            return Some(self.overwritten(at, distance, cell));
         }
         let places = self.objects(cell);
         let touches = places
@@ -172,32 +206,54 @@ impl<'a> Memory<'a> {
     }
 
     /// A write to an address that the cell is `distance` bytes behind.
-    fn overwritten(&self, function: FunctionId, inst: &Inst, distance: i64, cell: Cell) -> Effect<Cell> {
-        let values = self.given.values;
-        let length =
-            |operand| typed_term_of(values, function, operand, Ty::Int(64)).and_then(Term::as_constant);
-        let covers = |len: i64| distance >= 0 && distance + i64::from(cell.bytes) <= len;
-        match inst {
-            Inst::Store { ty, value, .. }
-                if distance == 0 && cells::bytes(self.given.program, *ty) == Some(cell.bytes) =>
-            {
-                typed_term_of(values, function, value, *ty).map_or(Effect::Loses, Effect::Sets)
+    fn overwritten(&self, at: At, distance: i64, cell: Cell) -> Effect<Cell> {
+        let function = at.function;
+        let term = |operand: &Operand, ty: Ty| typed_term_of(self.given.values, function, operand, ty);
+        let covers = |len: &Operand, ty: Ty| {
+            let len = term(len, ty).and_then(Term::as_constant);
+            distance >= 0 && len.is_some_and(|len| distance + i64::from(cell.bytes) <= len)
+        };
+        let filled = |byte: Option<Term>| match byte.and_then(Term::as_constant) {
+            Some(byte) => {
+                let all = (byte as u8 as u64).wrapping_mul(0x0101_0101_0101_0101);
+                Effect::Sets(Term::constant(wrap(all as i64, u32::from(cell.bytes) * 8)))
             }
-            Inst::MemSet { byte, len, .. } if length(len).is_some_and(covers) => {
-                match typed_term_of(values, function, byte, Ty::Int(8)).and_then(Term::as_constant) {
-                    Some(byte) => {
-                        let all = (byte as u8 as u64).wrapping_mul(0x0101_0101_0101_0101);
-                        Effect::Sets(Term::constant(wrap(all as i64, u32::from(cell.bytes) * 8)))
-                    }
-                    None => Effect::Loses,
+            None => Effect::Loses,
+        };
+        let copied = |source: &Operand| {
+            let address = term_of(self.given.values, function, source).plus(distance);
+            let source = Cell { address, ..cell };
+            if self.objects(source).is_empty() { Effect::Loses } else { Effect::Copies(source) }
+        };
+        let size = Ty::Int(64);
+        match &self.given.program.functions[function].blocks[at.block].insts[at.index] {
+            Inst::Store { ty, value, .. } => {
+                let whole = distance == 0 && cells::bytes(self.given.program, *ty) == Some(cell.bytes);
+                let value = whole.then(|| term(value, *ty)).flatten();
+                value.map_or(Effect::Loses, Effect::Sets)
+            }
+            Inst::MemSet { byte, len, .. } if covers(len, size) => filled(term(byte, Ty::Int(8))),
+            Inst::MemCopy { src, len, .. } if covers(len, size) => copied(src),
+            Inst::Call { args, .. } => match (self.library_function(at), &args[..]) {
+                (Some("memset"), [_, byte, len]) if covers(&len.value, len.ty) => {
+                    filled(term(&byte.value, byte.ty))
                 }
-            }
-            Inst::MemCopy { src, len, .. } if length(len).is_some_and(covers) => {
-                let address = term_of(values, function, src).plus(distance);
-                let source = Cell { address, ..cell };
-                if self.objects(source).is_empty() { Effect::Loses } else { Effect::Copies(source) }
-            }
+                (Some("bzero"), [_, len]) if covers(&len.value, len.ty) => filled(Some(Term::constant(0))),
+                (Some("memcpy" | "memmove"), [_, src, len]) if covers(&len.value, len.ty) => {
+                    copied(&src.value)
+                }
+                _ => Effect::Loses,
+            },
             _ => Effect::Loses,
+        }
+    }
+
+    /// The library function that a call runs and nothing else.
+    fn library_function(&self, at: At) -> Option<&'static str> {
+        let call = self.names.call(at)?;
+        match (&call.runs[..], &call.effects[..], &call.unknown[..]) {
+            ([], [raddle_libmodel::Effect::Libc(function)], []) => Some(function.0),
+            _ => None,
         }
     }
 
