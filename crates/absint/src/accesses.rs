@@ -7,7 +7,7 @@ use crate::calls::{Call, Calls};
 use crate::terms::term_of;
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, SetId, Values};
-use raddle_ir::{BlockId, CallArg, DataModel, FunctionId, Inst, Operand, PlaceId, Program, Ty};
+use raddle_ir::{BlockId, CallArg, DataModel, FunctionId, Inst, Operand, PlaceId, Program, RmwOp, Ty};
 use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach};
 use raddle_libmodel::{AtomicCall, Effect, KernelOrder};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub struct Access {
     pub targets: Targets,
     /// From each target on; `u64::MAX`: to the end of the object.
     pub bytes: u64,
-    /// What a store of one value stores.
+    /// What a store, an exchange, or a compare-exchange that succeeds puts there.
     pub value: Option<Operand>,
 }
 
@@ -159,12 +159,13 @@ impl Collector<'_> {
                 let atomic = atomic.map(store_order);
                 self.scalar(at, Kind::Write, *ptr, *ty, atomic, *place, Some(*value));
             }
-            Inst::Rmw { ty, ptr, order, place, .. } => {
-                self.scalar(at, Kind::Write, *ptr, *ty, Some(rmw_order(*order)), *place, None);
+            Inst::Rmw { op, ty, ptr, value, order, place, .. } => {
+                let stored = (*op == RmwOp::Xchg).then_some(*value);
+                self.scalar(at, Kind::Write, *ptr, *ty, Some(rmw_order(*order)), *place, stored);
             }
             Inst::CmpXchg(x) => {
                 let atomic = Some(rmw_order(x.on_success));
-                self.scalar(at, Kind::Write, x.ptr, x.ty, atomic, x.place, None);
+                self.scalar(at, Kind::Write, x.ptr, x.ty, atomic, x.place, Some(x.new));
             }
             Inst::MemCopy { dst, src, len, dst_place, src_place, .. } => {
                 let bytes = self.length(at.function, *len);

@@ -44,7 +44,7 @@ pub struct Input<'a> {
     pub constructors: &'a [FunctionId],
 }
 
-/// Rounds in which gates learn what they bring.
+/// Rounds in which gates learn what they bring, and functions what their callers know.
 const ROUNDS: usize = 6;
 
 /// The solution, with what is needed to ask for the state at any instruction.
@@ -63,16 +63,18 @@ type Starts = IdVec<ThreadId, Option<BTreeSet<GateId>>>;
 pub fn solve(input: Input<'_>, locks: Option<&LockQuery<'_>>) -> Order {
     let gates = Gates::find(input, locks);
     let mut brings: IdVec<GateId, Vec<GateId>> = gates.list.ids().map(|_| Vec::new()).collect();
+    let mut known: IdVec<FunctionId, Option<State>> = input.program.functions.ids().map(|_| None).collect();
     let mut round = 0;
     loop {
-        let locals = Local::solve(input, &gates, &brings);
+        let locals = Local::solve(input, &gates, &brings, &known);
         let (entries, starts) = entries(input, &gates, &locals);
         let next = learn(input, &gates, &locals, &entries);
         round += 1;
-        if next == brings || round == ROUNDS {
+        if next == brings && entries == known || round == ROUNDS {
             return Order { gates, locals, entries, starts, brings };
         }
         brings = next;
+        known = entries;
     }
 }
 
@@ -82,7 +84,8 @@ impl Order {
         for (id, gate) in self.gates.list.iter() {
             facts.gates.push(Gate { brings: self.brings[id].clone(), ..gate.clone() });
         }
-        facts.at_start = self.starts.values().map(|passed| passed.iter().flatten().copied().collect()).collect();
+        facts.at_start =
+            self.starts.values().map(|passed| passed.iter().flatten().copied().collect()).collect();
         for (function, local) in self.locals.functions.iter() {
             let entry = self.entries[function].clone().unwrap_or_default();
             facts.functions.push(FunctionOrder {
@@ -226,9 +229,10 @@ fn learn(
                 // A thread's own entry set has what its creator passed.
                 GateKind::Started(_) => Vec::new(),
                 GateKind::Exited(thread) => exits(input, thread),
-                GateKind::Semaphore(_) | GateKind::AtomicFlag(_) | GateKind::LockedFlag(..) => {
-                    gates.openings(id).to_vec()
-                }
+                GateKind::Semaphore(_)
+                | GateKind::AtomicFlag(_)
+                | GateKind::FencedFlag(_)
+                | GateKind::LockedFlag(..) => gates.openings(id).to_vec(),
             };
             let mut common: Option<BTreeSet<GateId>> = None;
             for (function, block, index) in places {

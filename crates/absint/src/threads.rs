@@ -36,7 +36,10 @@ pub fn solve(
         }
     }
     facts.shared = escape::solve(program, calls, points_to, &facts);
-    facts.distinct = distinct::solve(program, calls, definitions, values, points_to, accesses, &facts);
+    let (distinct, before_start) =
+        distinct::solve(program, calls, definitions, values, points_to, accesses, &facts);
+    facts.distinct = distinct;
+    facts.before_start = before_start;
     facts
 }
 

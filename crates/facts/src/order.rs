@@ -50,6 +50,8 @@ pub enum GateKind {
     Semaphore(Term),
     /// An integer or pointer in memory that starts at 0 and is set by release stores and read by acquire loads.
     AtomicFlag(Term),
+    /// The same set and read by relaxed operations with a release fence before and an acquire fence after.
+    FencedFlag(Term),
     /// The same as a plain variable, where all stores and the passing loads hold this lock.
     LockedFlag(Term, Term),
 }

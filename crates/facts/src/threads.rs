@@ -24,6 +24,16 @@ pub struct ThreadFacts {
     /// *May*: objects that a thread other than the one that made them can reach. What is not here is private.
     pub shared: IdVec<ObjectId, bool>,
     pub distinct: Vec<Distinct>,
+    pub before_start: Vec<BeforeStart>,
+}
+
+/// *Must*: an access of the creator that, in the round that creates an instance of the thread, comes before the creation and touches
+/// the instance's argument plus `offset`. With distinct arguments it meets no other instance's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BeforeStart {
+    pub thread: ThreadId,
+    pub site: SiteId,
+    pub offset: i64,
 }
 
 /// *Must*: a register with one value in each instance of a thread, and different values in different instances.

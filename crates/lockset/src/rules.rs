@@ -4,8 +4,8 @@ use crate::published::Unpublished;
 use raddle_absint::accesses::{Access, Kind};
 use raddle_absint::terms::{Definitions, term_of};
 use raddle_facts::{
-    Distinct, GateKind, HeldLock, LocalOrder, LockMode, ObjectId, Offsets, OrderFacts, PointsTo, Root, Spacing, Term,
-    ThreadFacts, ThreadId, Values,
+    Distinct, GateKind, HeldLock, LocalOrder, LockMode, ObjectId, Offsets, OrderFacts, PointsTo, Root,
+    Spacing, Term, ThreadFacts, ThreadId, Values,
 };
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -44,6 +44,8 @@ pub(crate) struct Class {
     locks: Rc<Vec<LockKey>>,
     histories: Rc<Vec<(Term, Vec<Term>)>>,
     cells: Rc<Vec<OwnCell>>,
+    /// Done in the round that creates an instance of a thread, before it, at this offset from its argument.
+    prepares: Rc<Vec<(ThreadId, i64)>>,
     pub members: Vec<usize>,
 }
 
@@ -84,12 +86,20 @@ pub(crate) enum Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
     /// The first access comes before the second by this gate.
-    Ordered { gate: GateKind, first_is_earlier: bool },
+    Ordered {
+        gate: GateKind,
+        first_is_earlier: bool,
+    },
     /// Rounds of a barrier keep them apart.
-    Rounds { barrier: Term },
+    Rounds {
+        barrier: Term,
+    },
     CommonLock(LockKey),
     /// Each holds a lock that the other has taken since.
-    Histories { held_by_first: Term, held_by_second: Term },
+    Histories {
+        held_by_first: Term,
+        held_by_second: Term,
+    },
     OwnCell,
     /// The maker touches it before it is published.
     Unpublished,
@@ -108,7 +118,7 @@ impl Rules<'_> {
                 }
                 let class = self.class(*index, object, *offsets, private);
                 let key = format!(
-                    "{:?}{}{}{}{}{:?}{:p}{:?}{:?}{:?}",
+                    "{:?}{}{}{}{}{:?}{:p}{:?}{:?}{:?}{:?}",
                     class.offsets,
                     class.bytes,
                     class.write,
@@ -118,7 +128,8 @@ impl Rules<'_> {
                     Rc::as_ptr(&class.order),
                     class.locks,
                     class.histories,
-                    class.cells
+                    class.cells,
+                    class.prepares
                 );
                 match interned.get(&key) {
                     Some(at) => classes[*at].members.push(*index),
@@ -143,15 +154,26 @@ impl Rules<'_> {
         let histories = state
             .locks
             .iter()
-            .filter(|held| held.guard.is_none() && held.mode == LockMode::Exclusive && self.is_global(held.lock))
+            .filter(|held| {
+                held.guard.is_none() && held.mode == LockMode::Exclusive && self.is_global(held.lock)
+            })
             .filter(|held| !held.history.is_empty())
             .map(|held| (held.lock, held.history.clone()))
             .collect();
         let runs = &self.threads.runs[access.function];
         let cells = match address {
-            Some(address) if runs.iter().any(|thread| self.threads.threads[*thread].many) => self.cells(address),
+            Some(address) if runs.iter().any(|thread| self.threads.threads[*thread].many) => {
+                self.cells(address)
+            }
             _ => Vec::new(),
         };
+        let prepares = self
+            .threads
+            .before_start
+            .iter()
+            .filter(|before| before.site == access.site && address.is_some())
+            .map(|before| (before.thread, before.offset))
+            .collect();
         Class {
             object,
             offsets,
@@ -164,6 +186,7 @@ impl Rules<'_> {
             locks: Rc::new(locks),
             histories: Rc::new(histories),
             cells: Rc::new(cells),
+            prepares: Rc::new(prepares),
             members: vec![index],
         }
     }
@@ -271,7 +294,7 @@ impl Rules<'_> {
         if let Some(barrier) = self.apart_by_rounds(first, a, second, b) {
             return Some(Reason::Rounds { barrier });
         }
-        if a == b && own_cells(first, second, a) {
+        if a == b && own_cells(first, second, a) || prepared(first, second, b) || prepared(second, first, a) {
             return Some(Reason::OwnCell);
         }
         (first.unpublished || second.unpublished).then_some(Reason::Unpublished)
@@ -286,6 +309,7 @@ impl Rules<'_> {
                 GateKind::Started(_)
                 | GateKind::Semaphore(_)
                 | GateKind::AtomicFlag(_)
+                | GateKind::FencedFlag(_)
                 | GateKind::LockedFlag(..) => {
                     gate.openers == [a] && !self.threads.threads[a].many && !early.order.opened.contains(id)
                 }
@@ -299,7 +323,9 @@ impl Rules<'_> {
             let exclusive = |mode: &LockMode| *mode == LockMode::Exclusive;
             second.locks.iter().any(|other| match (key, other) {
                 (LockKey::Global(a, x), LockKey::Global(b, y)) => a == b && (exclusive(x) || exclusive(y)),
-                (LockKey::InObject(a, x), LockKey::InObject(b, y)) => a == b && (exclusive(x) || exclusive(y)),
+                (LockKey::InObject(a, x), LockKey::InObject(b, y)) => {
+                    a == b && (exclusive(x) || exclusive(y))
+                }
                 (LockKey::AtDistance(a, x), LockKey::AtDistance(b, y)) => {
                     a == b && (exclusive(x) || exclusive(y)) && overlap_means_equal(first, second)
                 }
@@ -343,6 +369,22 @@ fn inconsistent(first: &Class, second: &Class) -> Option<(Term, Term)> {
             .iter()
             .find(|(other, after)| held != other && since.contains(other) && after.contains(held))
             .map(|(other, _)| (*held, *other))
+    })
+}
+
+/// Whether `early` is done by the creator for the instance that it then creates, and `late` touches memory of its own instance only.
+fn prepared(early: &Class, late: &Class, thread: ThreadId) -> bool {
+    early.prepares.iter().filter(|(prepared, _)| *prepared == thread).any(|(_, offset)| {
+        late.cells.iter().any(|cell| {
+            let own = cell.thread == thread && cell.source.is_none() && cell.base.is_none();
+            own && match cell.spacing {
+                Spacing::Objects => true,
+                Spacing::Apart(apart) => {
+                    let between = (i128::from(*offset) - i128::from(cell.offset)).abs();
+                    cell.exact && i128::from(apart) >= between + i128::from(early.bytes.max(late.bytes))
+                }
+            }
+        })
     })
 }
 

@@ -1,5 +1,8 @@
 //! Flags: variables that start at zero, are set by one thread and tested by others.
 //!
+//! Tests are branches and `__VERIFIER_assume`; reads are loads, exchanges and compare-exchanges. Relaxed operations take part through
+//! fences: then the opening is the release fence that dominates the store, and the passing an acquire fence after the test.
+//!
 //! Whoever read a non-zero value comes after the store that wrote it: because the store releases and the load acquires, or because both
 //! were done under one lock. Every write that may put something else than zero there counts as an opening; if one of them neither releases nor
 //! holds the lock, there is no gate.
@@ -7,11 +10,13 @@
 use super::Input;
 use super::gates::Gates;
 use super::nonzero::shown_nonzero;
-use crate::accesses::{Access, Kind};
+use crate::accesses::Access;
+use crate::cfg::Cfg;
 use crate::terms::term_of;
-use raddle_base::SiteId;
-use raddle_facts::{GateKind, ObjectKind, Offsets, Root, Term};
-use raddle_ir::{FunctionId, Inst, Operand, Reg, Terminator};
+use raddle_base::{FenceOrder, Id, SiteId};
+use raddle_facts::{GateKind, ObjectKind, Offsets, Root, Term, ThreadId};
+use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, Terminator};
+use raddle_libmodel::{Effect, VerifierOp};
 use std::collections::BTreeMap;
 
 /// The locks held right before a site: term and whether exclusively. Only global terms.
@@ -33,10 +38,22 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
             for (to, taken) in [(*then, true), (*other, false)] {
                 for reg in shown_nonzero(id, function, input.definitions, *cond, taken) {
                     if let Some(load) = loads.get(&(id, reg)) {
-                        let cell = term_of(input.values, id, load.address.expect("loads have an address"));
-                        let test = Test { load: (*load).clone(), edge: (id, block, to) };
-                        tests.entry((cell, load.bytes)).or_default().push(test);
+                        load.tested(At::Edge(id, block, to), &mut tests);
                     }
+                }
+            }
+        }
+    }
+    for (id, list) in input.calls.from.iter() {
+        for call in list {
+            let (_, args) = call.parts(input.program, id);
+            let [Effect::Verifier(VerifierOp::Assume { condition })] = call.effects.as_slice() else {
+                continue;
+            };
+            let Some(arg) = args.get(usize::from(condition.0)) else { continue };
+            for reg in shown_nonzero(id, &input.program.functions[id], input.definitions, arg.value, true) {
+                if let Some(load) = loads.get(&(id, reg)) {
+                    load.tested(At::Call(call.site), &mut tests);
                 }
             }
         }
@@ -46,24 +63,65 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
     }
 }
 
-struct Test {
-    load: Access,
-    edge: (FunctionId, raddle_ir::BlockId, raddle_ir::BlockId),
+/// Where a value was seen not to be zero.
+#[derive(Clone, Copy)]
+enum At {
+    Edge(FunctionId, BlockId, BlockId),
+    Call(SiteId),
 }
 
-/// Loads of whole globals' cells that start at zero, by their register.
-fn loads(input: Input<'_>) -> BTreeMap<(FunctionId, Reg), &Access> {
-    input
-        .accesses
-        .iter()
-        .filter(|access| access.kind == Kind::Read)
-        .filter_map(|access| {
-            let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
-            let Inst::Load { dst, ptr, .. } = inst else { return None };
-            let cell = term_of(input.values, access.function, *ptr);
-            starts_at_zero(input, cell, access.bytes).then_some(((access.function, *dst), access))
-        })
-        .collect()
+struct Test {
+    read: Read,
+    at: At,
+}
+
+/// An instruction that puts the flag's value into a register.
+#[derive(Clone)]
+struct Read {
+    cell: Term,
+    bytes: u64,
+    function: FunctionId,
+    site: SiteId,
+    acquires: bool,
+    atomic: bool,
+}
+
+impl Read {
+    fn tested(&self, at: At, tests: &mut BTreeMap<(Term, u64), Vec<Test>>) {
+        tests.entry((self.cell, self.bytes)).or_default().push(Test { read: self.clone(), at });
+    }
+}
+
+/// Reads of globals' cells that start at zero, by the register that is non-zero if the cell was.
+fn loads(input: Input<'_>) -> BTreeMap<(FunctionId, Reg), Read> {
+    let mut found = BTreeMap::new();
+    for access in input.accesses {
+        let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
+        let Some(address) = access.address else { continue };
+        let cell = term_of(input.values, access.function, address);
+        if !starts_at_zero(input, cell, access.bytes) {
+            continue;
+        }
+        let mut read = |reg: Reg, acquires: bool, atomic: bool| {
+            let (function, site, bytes) = (access.function, access.site, access.bytes);
+            found.insert((function, reg), Read { cell, bytes, function, site, acquires, atomic });
+        };
+        match inst {
+            Inst::Load { dst, atomic, .. } => {
+                read(*dst, atomic.is_some_and(|order| order.acquires()), atomic.is_some());
+            }
+            Inst::Rmw { dst, order, .. } => read(*dst, order.acquires(), true),
+            Inst::CmpXchg(x) => {
+                read(x.old, x.on_success.acquires() && x.on_failure.acquires(), true);
+                let expected = term_of(input.values, access.function, x.expected).as_constant();
+                if expected.is_some_and(|value| value != 0) {
+                    read(x.success, x.on_success.acquires(), true);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn starts_at_zero(input: Input<'_>, cell: Term, bytes: u64) -> bool {
@@ -102,12 +160,12 @@ fn gate(
     let openers: Vec<_> =
         setters.iter().flat_map(|s| input.threads.runs[s.function].iter().copied()).collect();
     let releases = setters.iter().all(|setter| setter.atomic.is_some_and(|atomic| atomic.release));
-    let acquired: Vec<&Test> =
-        tests.iter().filter(|test| test.load.atomic.is_some_and(|atomic| atomic.acquire)).collect();
+    let acquired: Vec<&Test> = tests.iter().filter(|test| test.read.acquires).collect();
     if releases && !acquired.is_empty() {
         let gate = gates.add(GateKind::AtomicFlag(cell), openers.clone());
         finish(gates, gate, &setters, &acquired);
     }
+    fenced(input, gates, cell, &setters, tests, &openers);
     let Some(locks) = locks else { return };
     let mut common: Option<Vec<Term>> = None;
     for setter in &setters {
@@ -124,7 +182,7 @@ fn gate(
     for lock in common.unwrap_or_default() {
         let guarded: Vec<&Test> = tests
             .iter()
-            .filter(|test| locks(test.load.function, test.load.site).iter().any(|(held, _)| *held == lock))
+            .filter(|test| locks(test.read.function, test.read.site).iter().any(|(held, _)| *held == lock))
             .collect();
         if !guarded.is_empty() {
             let gate = gates.add(GateKind::LockedFlag(cell, lock), openers.clone());
@@ -147,6 +205,88 @@ fn finish(gates: &mut Gates, gate: raddle_facts::GateId, setters: &[&Access], te
         gates.opened_by_access(setter.site, gate);
     }
     for test in tests {
-        gates.on_edge.entry(test.edge).or_default().push(gate);
+        match test.at {
+            At::Edge(function, from, to) => gates.on_edge.entry((function, from, to)).or_default().push(gate),
+            At::Call(site) => gates.passed_at(site, gate),
+        }
     }
+}
+
+/// Order by fences: every store releases or is dominated by a release fence; some acquire fence comes after a test.
+fn fenced(
+    input: Input<'_>,
+    gates: &mut Gates,
+    cell: Term,
+    setters: &[&Access],
+    tests: &[Test],
+    openers: &[ThreadId],
+) {
+    let shape = |function: FunctionId| {
+        Cfg::new(&input.program.functions[function], |_, to| input.values.is_reachable(function, to))
+    };
+    let mut openings: Vec<(FunctionId, BlockId, usize)> = Vec::new();
+    for setter in setters {
+        let Some(atomic) = setter.atomic else { return };
+        openings.push((setter.function, setter.block, setter.index));
+        if atomic.release {
+            continue;
+        }
+        let cfg = shape(setter.function);
+        let before = fences(input, setter.function).into_iter().any(|(block, index, order)| {
+            order.releases()
+                && if block == setter.block {
+                    index < setter.index
+                } else {
+                    cfg.dominates(block, setter.block)
+                }
+        });
+        if !before {
+            return;
+        }
+    }
+    let mut passes: Vec<SiteId> = Vec::new();
+    for test in tests.iter().filter(|test| test.read.atomic) {
+        let At::Edge(function, _, to) = test.at else { continue };
+        let cfg = shape(function);
+        if cfg.predecessors[to.index()].len() != 1 {
+            continue;
+        }
+        for (block, index, order) in fences(input, function) {
+            if order.acquires() && cfg.dominates(to, block) {
+                passes.push(input.program.functions[function].blocks[block].site_of(index));
+            }
+        }
+    }
+    if passes.is_empty() {
+        return;
+    }
+    let gate = gates.add(GateKind::FencedFlag(cell), openers.to_vec());
+    // Whatever comes before a store need not come before its fence: every release fence of the openers counts as an opening.
+    for function in input.program.functions.ids() {
+        if input.threads.runs[function].iter().any(|thread| openers.contains(thread)) {
+            let releasing = fences(input, function).into_iter().filter(|(.., order)| order.releases());
+            openings.extend(releasing.map(|(block, index, _)| (function, block, index)));
+        }
+    }
+    for (function, block, index) in openings {
+        gates.opened_at(gate, (function, block, index));
+        gates.opened_by_access(input.program.functions[function].blocks[block].site_of(index), gate);
+    }
+    passes.into_iter().for_each(|site| gates.passed_at(site, gate));
+}
+
+/// Fences of a function's reachable blocks.
+fn fences(input: Input<'_>, function: FunctionId) -> Vec<(BlockId, usize, FenceOrder)> {
+    let mut found = Vec::new();
+    for (id, block) in input.program.functions[function].blocks.iter() {
+        if !input.values.is_reachable(function, id) {
+            continue;
+        }
+        for (index, inst) in block.insts.iter().enumerate() {
+            if let Inst::Fence { order } = inst {
+                found.push((id, index, *order));
+            }
+        }
+    }
+    found
 }

@@ -9,7 +9,7 @@ use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{Barrier, Gate, GateId, GateKind, ObjectId, Offsets, Root, Start, Term, ThreadId, Times};
 use raddle_ir::{BlockId, CallArg, FunctionId, Operand};
 use raddle_libmodel::{Arg, Effect, How, SemOp, SyncKind, ThreadOp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a call does to order, besides running functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +29,8 @@ pub(super) struct Gates {
     pub operations: HashMap<SiteId, Vec<Operation>>,
     /// Passed by going along an edge.
     pub on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<GateId>>,
+    /// Edges out of loops that join all threads of a kind, once all were created.
+    pub joined_on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<ThreadId>>,
     pub barriers: Vec<Barrier>,
     /// Per function, with all that it calls: gates that it may open, barrier waits, places of handles that it may write.
     pub opens: IdVec<FunctionId, BTreeSet<GateId>>,
@@ -36,8 +38,8 @@ pub(super) struct Gates {
     pub overwrites: IdVec<FunctionId, BTreeSet<(ObjectId, Offsets)>>,
     /// Whether anything in a function, or in what it calls, matters to order.
     pub matters: IdVec<FunctionId, bool>,
-    /// Objects that hold thread handles and are written by one single thread.
-    pub holders: BTreeSet<ObjectId>,
+    /// Places that hold thread handles and are written by one single thread.
+    holders: BTreeMap<ObjectId, Vec<Offsets>>,
     /// What library calls may write of them.
     pub call_writes: HashMap<SiteId, Vec<(ObjectId, Offsets)>>,
     pub objects: Objects,
@@ -52,12 +54,13 @@ impl Gates {
             list: IdVec::new(),
             operations: HashMap::new(),
             on_edge: HashMap::new(),
+            joined_on_edge: HashMap::new(),
             barriers: Vec::new(),
             opens: none(),
             waits: input.program.functions.ids().map(|_| false).collect(),
             overwrites: input.program.functions.ids().map(|_| BTreeSet::new()).collect(),
             matters: input.program.functions.ids().map(|_| false).collect(),
-            holders: BTreeSet::new(),
+            holders: BTreeMap::new(),
             call_writes: HashMap::new(),
             objects: Objects::new(input.points_to),
             by_kind: HashMap::new(),
@@ -107,6 +110,10 @@ impl Gates {
         self.operation(site, Operation::Open(gate));
     }
 
+    pub(super) fn passed_at(&mut self, site: SiteId, gate: GateId) {
+        self.operation(site, Operation::Pass(gate));
+    }
+
     fn operation(&mut self, site: SiteId, operation: Operation) {
         self.operations.entry(site).or_default().push(operation);
     }
@@ -123,15 +130,16 @@ impl Gates {
                 let call = &input.calls.from[function][position];
                 self.opened_at(started, (function, call.block, call.index));
                 // One creation of one of several targets does not mean that this one was created.
-                let sure = call.runs.iter().filter(|(_, way)| matches!(way, Way::Thread | Way::Once)).count()
-                    == 1
+                // Of many creations, one is not all: the loop's end passes the gate.
+                let sure = !thread.many
+                    && call.runs.iter().filter(|(_, way)| matches!(way, Way::Thread | Way::Once)).count()
+                        == 1
                     && call.effects.len() == 1;
                 self.operation(
                     call.site,
                     if sure { Operation::Create(started) } else { Operation::Open(started) },
                 );
                 if let Start::Once(_) = thread.start
-                    && !thread.many
                     && sure
                 {
                     self.operation(call.site, Operation::Pass(exited));
@@ -217,54 +225,64 @@ impl Gates {
         }
     }
 
-    /// Objects that creations write handles into; followed if one single thread does all the writing, or nobody else can see them.
+    /// Whether bytes at a place of an object may be part of a handle that is followed.
+    pub fn holds_handles(&self, object: ObjectId, at: Offsets, bytes: u64) -> bool {
+        let cells = self.holders.get(&object).into_iter().flatten();
+        cells.into_iter().any(|cell| cell.may_overlap(8, at, bytes))
+    }
+
+    /// Places that creations write handles into; followed if one single thread does all the writing, or nobody else can see them.
     fn holders(&mut self, input: Input<'_>) {
-        let mut candidates: BTreeSet<ObjectId> = BTreeSet::new();
         each_effect(input, |function, _, args, effect| {
             if let Effect::Thread(ThreadOp::Create { id, .. }, _) = effect
                 && let Some(arg) = args.get(usize::from(id.0))
             {
                 let targets = self.objects.targets(input.points_to, function, arg.value);
-                candidates.extend(targets_of(input, &targets).iter().map(|(object, _)| *object));
-            }
-        });
-        // Handles are copied to other cells: one more step is enough for structs and arrays filled from a local.
-        let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
-        for access in input.accesses.iter().filter(|access| access.is_write()) {
-            for (object, _) in access.targets(input.points_to) {
-                if candidates.contains(object) {
-                    writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);
-                }
-            }
-        }
-        candidates.retain(|object| {
-            let by = writers.get(object);
-            !input.threads.shared[*object]
-                || by.is_none_or(|by| {
-                    by.len() <= 1 && by.iter().all(|thread| !input.threads.threads[*thread].many)
-                })
-        });
-        for access in input.accesses.iter().filter(|access| access.is_write()) {
-            let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
-            for (object, at) in access.targets(input.points_to) {
-                if candidates.contains(object) {
-                    self.overwrites[access.function].insert((*object, *at));
-                    if matches!(inst, raddle_ir::Inst::Call { .. }) {
-                        self.call_writes.entry(access.site).or_default().push((*object, *at));
+                for (object, at) in targets_of(input, &targets) {
+                    let cells = self.holders.entry(*object).or_default();
+                    if !cells.contains(at) {
+                        cells.push(*at);
                     }
                 }
             }
+        });
+        let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
+        let mut writes: Vec<(usize, ObjectId, Offsets)> = Vec::new();
+        for (index, access) in input.accesses.iter().enumerate().filter(|(_, access)| access.is_write()) {
+            for (object, at) in access.targets(input.points_to) {
+                if self.holds_handles(*object, *at, access.bytes) {
+                    writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);
+                    writes.push((index, *object, *at));
+                }
+            }
         }
-        self.holders = candidates;
+        self.holders.retain(|object, _| {
+            !input.threads.shared[*object]
+                || writers.get(object).is_none_or(|by| {
+                    by.len() <= 1 && by.iter().all(|thread| !input.threads.threads[*thread].many)
+                })
+        });
+        for (index, object, at) in writes {
+            if self.holders.contains_key(&object) {
+                let access = &input.accesses[index];
+                let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
+                // A long write is taken to be anywhere behind its start.
+                let at = if access.bytes > 8 { Offsets::ANY } else { at };
+                self.overwrites[access.function].insert((object, at));
+                if matches!(inst, raddle_ir::Inst::Call { .. }) {
+                    self.call_writes.entry(access.site).or_default().push((object, at));
+                }
+            }
+        }
     }
 
     /// Adds to every function what its callees do, and finds the functions that matter.
     fn summarise(&mut self, input: Input<'_>) {
         let mut own: IdVec<FunctionId, bool> = input.program.functions.ids().map(|_| false).collect();
-        for (function, list) in input.calls.from.iter() {
-            own[function] = list.iter().any(|call| self.operations.contains_key(&call.site));
+        for site in self.operations.keys() {
+            own[input.program.sites[*site].function] = true;
         }
-        for (function, ..) in self.on_edge.keys() {
+        for (function, ..) in self.on_edge.keys().chain(self.joined_on_edge.keys()) {
             own[*function] = true;
         }
         for component in &input.calls.bottom_up {

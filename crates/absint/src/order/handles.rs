@@ -32,8 +32,14 @@ pub(super) fn places(input: Input<'_>, cell: Term) -> Vec<(ObjectId, Offsets)> {
     base.into_iter()
         .map(|(object, at)| {
             let moved = match (cell.index, at.is_exact()) {
-                (None, true) => Offsets::exact(at.anchor + cell.offset),
-                _ => Offsets::ANY,
+                (None, true) => Offsets::exact(at.anchor.wrapping_add(cell.offset)),
+                (Some(index), true) => Offsets {
+                    anchor: at.anchor.wrapping_add(cell.offset),
+                    stride: index.scale.unsigned_abs(),
+                    low: i64::MIN,
+                    high: i64::MAX,
+                },
+                (_, false) => Offsets::ANY,
             };
             (object, moved)
         })
@@ -70,15 +76,16 @@ pub(super) fn instruction(
     found: &mut Registers,
     known: &Registers,
     (function, block, index): (FunctionId, BlockId, usize),
+    entry: Option<&State>,
     state: &mut State,
 ) {
     let code = &input.program.functions[function].blocks[block];
     match &code.insts[index] {
         Inst::Load { dst, ptr, .. } => {
             let cell = term_of(input.values, function, *ptr);
-            match state.handles.get(&cell) {
+            match state.handles.get(&cell).copied().or_else(|| at_entry(input, state, entry, cell)) {
                 Some(thread) => {
-                    found.insert((function, *dst), *thread);
+                    found.insert((function, *dst), thread);
                 }
                 None => {
                     found.remove(&(function, *dst));
@@ -134,6 +141,15 @@ pub(super) fn instruction(
     }
 }
 
+/// What the entry says of a cell that nothing wrote since.
+fn at_entry(input: Input<'_>, state: &State, entry: Option<&State>, cell: Term) -> Option<ThreadId> {
+    let thread = *entry?.handles.get(&cell)?;
+    let written = places(input, cell).iter().any(|(object, offsets)| {
+        state.overwritten.iter().any(|(other, at)| other == object && at.may_overlap(8, *offsets, 8))
+    });
+    (!written).then_some(thread)
+}
+
 /// A call of one function that returns the handle of the same thread everywhere.
 fn returned(
     input: Input<'_>,
@@ -179,7 +195,7 @@ fn write(
         Targets::List(list) => list,
     };
     let followed: Vec<(ObjectId, Offsets)> =
-        targets.iter().copied().filter(|(object, _)| gates.holders.contains(object)).collect();
+        targets.iter().copied().filter(|(object, at)| gates.holds_handles(*object, *at, 8)).collect();
     for at in &followed {
         void(input, *at, state);
     }

@@ -1,8 +1,9 @@
 //! Loops that join every thread that another loop created, for any number of threads.
 //!
-//! The shape: in one function that runs once, a loop creates a thread in every round and puts its handle into `base + i * scale`; later
-//! a loop over the same numbers (same start, step, comparison and bound) joins `base + j * scale` in every round; nothing else
-//! writes those cells; and the second loop is reached only by leaving the first at its head. After the second loop, all are joined.
+//! The shape: a loop that runs once creates a thread in every round and puts its handle into `base + i * scale`; when it is left at
+//! its head, all were created. A loop over the same numbers (same start, step, comparison and bound), which also runs once, joins the
+//! handle in `base + j * scale` in every round; when it is left at its head, and all were created before, all are joined. Nothing
+//! else may write those cells. The two loops may stand in different functions.
 
 use super::Input;
 use super::gates::Gates;
@@ -10,68 +11,81 @@ use crate::calls::{Call, Way};
 use crate::cfg::Cfg;
 use crate::induction::{Induction, induction};
 use crate::terms::term_of;
-use raddle_base::Id;
-use raddle_facts::{Start, Term, Times};
+use raddle_facts::{Root, Start, Term, Times};
 use raddle_ir::{BlockId, FunctionId, IcmpPred, Inst, Operand, Reg, Terminator};
 use raddle_libmodel::{Effect, How, ThreadOp};
 
 pub(super) fn find(input: Input<'_>, gates: &mut Gates) {
-    for (id, thread) in input.threads.threads.iter() {
-        let Start::Created(site) = thread.start else { continue };
-        if !thread.many {
-            continue;
-        }
+    let creating: Vec<_> = input
+        .threads
+        .threads
+        .iter()
+        .filter(|(_, thread)| thread.many)
+        .filter_map(|(id, thread)| match thread.start {
+            Start::Created(site) if crate::threads::starting_calls(input.calls, thread).len() == 1 => {
+                Some((id, site))
+            }
+            _ => None,
+        })
+        .collect();
+    if creating.is_empty() {
+        return;
+    }
+    let joins = join_loops(input);
+    for (id, site) in creating {
         let function = input.program.sites[site].function;
         let Some(create) = input.calls.at(function, site) else { continue };
         let only = create.effects.len() == 1
-            && create.runs.iter().filter(|(_, way)| *way == Way::Thread).count() == 1
-            && crate::threads::starting_calls(input.calls, thread).len() == 1;
-        if !only || input.threads.times[function].first() != Some(&Times::Once) {
+            && create.runs.iter().filter(|(_, way)| *way == Way::Thread).count() == 1;
+        let Some(shape) = Shape::new(input, function).filter(|_| only) else { continue };
+        let (_, args) = create.parts(input.program, function);
+        let handle = match create.effects.as_slice() {
+            [Effect::Thread(ThreadOp::Create { id, .. }, _)] => args.get(usize::from(id.0)),
+            _ => None,
+        };
+        let Some(cell) = handle.map(|arg| term_of(input.values, function, arg.value)) else { continue };
+        let Some(first) = shape.round(create.block, cell) else { continue };
+        let Some(started) = gates.started(id).filter(|_| written_only_by(input, cell, create)) else {
             continue;
-        }
-        let cfg =
-            Cfg::new(&input.program.functions[function], |_, to| input.values.is_reachable(function, to));
-        let Some(exited) = gates.exited(id).filter(|_| cfg.is_reducible()) else { continue };
-        for edge in joined_after(input, function, &cfg, create) {
-            gates.on_edge.entry((function, edge.0, edge.1)).or_default().push(exited);
+        };
+        let edge = (function, first.induction.header, first.leave);
+        gates.on_edge.entry(edge).or_default().push(started);
+        for (joining, second) in &joins {
+            let same = first.base == second.base
+                && first.scale == second.scale
+                && first.induction.start == second.induction.start
+                && first.induction.step == second.induction.step
+                && first.test == second.test;
+            if same {
+                let edge = (*joining, second.induction.header, second.leave);
+                gates.joined_on_edge.entry(edge).or_default().push(id);
+            }
         }
     }
 }
 
-/// The edges out of loops that have joined all threads of a creation.
-fn joined_after(input: Input<'_>, function: FunctionId, cfg: &Cfg, create: &Call) -> Vec<(BlockId, BlockId)> {
-    let shape = Shape { input, function, cfg };
-    let (_, args) = create.parts(input.program, function);
-    let handle = match create.effects.as_slice() {
-        [Effect::Thread(ThreadOp::Create { id, .. }, _)] => args.get(usize::from(id.0)),
-        _ => None,
-    };
-    let Some(cell) = handle.map(|arg| term_of(input.values, function, arg.value)) else { return Vec::new() };
-    let Some(first) = shape.round(create.block, cell) else { return Vec::new() };
-    if !shape.written_only_by(cell, create) {
-        return Vec::new();
-    }
-    let mut edges = Vec::new();
-    for join in &input.calls.from[function] {
-        let (_, args) = join.parts(input.program, function);
-        let handle = match join.effects.as_slice() {
-            [Effect::Thread(ThreadOp::Join { thread, how: How::Block, .. }, _)] if join.runs.is_empty() => {
-                args.get(usize::from(thread.0))
-            }
-            _ => None,
-        };
-        let Some(joined) = handle.and_then(|arg| shape.loaded_from(join.block, arg.value)) else { continue };
-        let Some(second) = shape.round(join.block, joined) else { continue };
-        let same = first.base == second.base
-            && first.scale == second.scale
-            && first.induction.start == second.induction.start
-            && first.induction.step == second.induction.step
-            && first.test == second.test;
-        if same && shape.follows(&first, &second) {
-            edges.push((second.induction.header, second.leave));
+/// Loops that join a handle from memory in every round.
+fn join_loops(input: Input<'_>) -> Vec<(FunctionId, Round)> {
+    let mut found = Vec::new();
+    for (function, list) in input.calls.from.iter() {
+        for join in list {
+            let (_, args) = join.parts(input.program, function);
+            let handle = match join.effects.as_slice() {
+                [Effect::Thread(ThreadOp::Join { thread, how: How::Block, .. }, _)]
+                    if join.runs.is_empty() =>
+                {
+                    args.get(usize::from(thread.0))
+                }
+                _ => None,
+            };
+            let Some(arg) = handle else { continue };
+            let Some(shape) = Shape::new(input, function) else { continue };
+            let round =
+                shape.loaded_from(join.block, arg.value).and_then(|cell| shape.round(join.block, cell));
+            found.extend(round.map(|round| (function, round)));
         }
     }
-    edges
+    found
 }
 
 /// A loop whose every round handles one cell.
@@ -86,21 +100,36 @@ struct Round {
     leave: BlockId,
 }
 
+/// A function that runs once in the whole run.
 struct Shape<'a> {
     input: Input<'a>,
     function: FunctionId,
-    cfg: &'a Cfg,
+    cfg: Cfg,
 }
 
-impl Shape<'_> {
+impl<'a> Shape<'a> {
+    fn new(input: Input<'a>, function: FunctionId) -> Option<Shape<'a>> {
+        if input.threads.times[function].first() != Some(&Times::Once) {
+            return None;
+        }
+        let cfg =
+            Cfg::new(&input.program.functions[function], |_, to| input.values.is_reachable(function, to));
+        cfg.is_reducible().then_some(Shape { input, function, cfg })
+    }
+
     /// The loop around a block that is executed once in every round and touches `cell`.
     fn round(&self, block: BlockId, cell: Term) -> Option<Round> {
         let input = self.input;
         let body = &input.program.functions[self.function];
-        let index = cell.index.filter(|index| index.function == self.function)?;
         let natural = &self.cfg.loops[self.cfg.innermost_loop(block)?];
-        let reg = self.unextended(index.reg);
-        let induction = induction(self.function, body, self.cfg, input.definitions, input.values, reg)?;
+        let (base, reg, scale) = match (cell.index, cell.root) {
+            (Some(index), _) if index.function == self.function => {
+                (Term { index: None, ..cell }, self.unextended(index.reg), index.scale)
+            }
+            (None, Root::Reg(owner, reg)) if owner == self.function => (Term::constant(cell.offset), reg, 1),
+            _ => return None,
+        };
+        let induction = induction(self.function, body, &self.cfg, input.definitions, input.values, reg)?;
         let every_round = natural.latches.iter().all(|latch| self.cfg.dominates(block, *latch));
         if induction.header != natural.header || natural.outer.is_some() || !every_round {
             return None;
@@ -122,19 +151,10 @@ impl Shape<'_> {
             }
             _ => None,
         })?;
-        let outside = |term: Term| {
-            term.registers().all(|(owner, reg)| {
-                owner != self.function || !natural.blocks.contains(&input.definitions.block(owner, reg))
-            })
-        };
-        let base = Term { index: None, ..cell };
-        (outside(base) && outside(test.1)).then_some(Round {
-            induction,
-            base,
-            scale: index.scale,
-            test,
-            leave,
-        })
+        // Both mean the same in the other loop: they have one value in the whole run.
+        let fixed = |term: Term| input.definitions.is_global(input.threads, term);
+        let round = Round { induction, base, scale, test, leave };
+        (fixed(base) && fixed(test.1) && fixed(induction.start)).then_some(round)
     }
 
     fn unextended(&self, mut reg: Reg) -> Reg {
@@ -172,35 +192,18 @@ impl Shape<'_> {
             _ => None,
         })
     }
+}
 
-    /// Whether the creation is the only access that may write the array of handles.
-    fn written_only_by(&self, cell: Term, create: &Call) -> bool {
-        let places = super::handles::places(self.input, cell);
-        !places.is_empty()
-            && self.input.accesses.iter().filter(|access| access.is_write()).all(|access| {
-                access.site == create.site
-                    || !access.targets(self.input.points_to).iter().any(|(object, at)| {
-                        places.iter().any(|(other, offsets)| {
-                            other == object && at.may_overlap(access.bytes, *offsets, 8)
-                        })
-                    })
-            })
-    }
-
-    /// The second loop comes after the first, which is left at its head only as far as the second is concerned.
-    fn follows(&self, first: &Round, second: &Round) -> bool {
-        let header = first.induction.header;
-        let natural = self.cfg.loops.iter().find(|one| one.header == header).expect("the loop of a round");
-        let target = second.induction.header;
-        if natural.blocks.contains(&target) || !self.cfg.dominates(header, target) {
-            return false;
-        }
-        let reaches = |from: BlockId| from == target || self.cfg.reaches(from, target);
-        // Other ways out of the second loop pass nothing: only the edge out of its head does.
-        natural.blocks.iter().all(|block| {
-            self.cfg.successors[block.index()].iter().all(|to| {
-                natural.blocks.contains(to) || (*block == header && *to == first.leave) || !reaches(*to)
-            })
+/// Whether the creation is the only access that may write the handles.
+fn written_only_by(input: Input<'_>, cell: Term, create: &Call) -> bool {
+    let places = super::handles::places(input, cell);
+    !places.is_empty()
+        && input.accesses.iter().filter(|access| access.is_write()).all(|access| {
+            access.site == create.site
+                || !access.targets(input.points_to).iter().any(|(object, at)| {
+                    places
+                        .iter()
+                        .any(|(other, offsets)| other == object && at.may_overlap(access.bytes, *offsets, 8))
+                })
         })
-    }
 }

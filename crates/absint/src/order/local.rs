@@ -76,6 +76,7 @@ impl State {
 pub(super) struct Local {
     pub functions: IdVec<FunctionId, FunctionLocal>,
     registers: Registers,
+    entries: IdVec<FunctionId, Option<State>>,
     brings: IdVec<GateId, Vec<GateId>>,
 }
 
@@ -88,8 +89,15 @@ pub(super) struct FunctionLocal {
 }
 
 impl Local {
-    pub fn solve(input: Input<'_>, gates: &Gates, brings: &IdVec<GateId, Vec<GateId>>) -> Local {
+    /// `entries` are what the round before found to hold at the entries of functions.
+    pub fn solve(
+        input: Input<'_>,
+        gates: &Gates,
+        brings: &IdVec<GateId, Vec<GateId>>,
+        entries: &IdVec<FunctionId, Option<State>>,
+    ) -> Local {
         let mut local = Local {
+            entries: entries.clone(),
             functions: input.program.functions.ids().map(|_| FunctionLocal::default()).collect(),
             registers: Registers::new(),
             brings: brings.clone(),
@@ -143,6 +151,9 @@ impl Local {
                 let mut out = state.clone();
                 if let Some(passed) = gates.on_edge.get(&(id, block, *to)) {
                     passed.iter().for_each(|gate| self.pass(&mut out, *gate));
+                }
+                for thread in gates.joined_on_edge.get(&(id, block, *to)).into_iter().flatten() {
+                    self.join(gates, id, &mut out, *thread);
                 }
                 let changed = match &mut at[to.index()] {
                     Some(old) => {
@@ -198,6 +209,15 @@ impl Local {
         state.passed.extend(&self.brings[gate]);
     }
 
+    /// All instances of a thread were joined: only if all are known to have been created, so that none comes after this.
+    fn join(&self, gates: &Gates, function: FunctionId, state: &mut State, thread: ThreadId) {
+        let (Some(started), Some(exited)) = (gates.started(thread), gates.exited(thread)) else { return };
+        let before = self.entries[function].as_ref().is_some_and(|entry| entry.passed.contains(&started));
+        if before || state.passed.contains(&started) {
+            self.pass(state, exited);
+        }
+    }
+
     /// The effect of one instruction.
     fn step(
         &self,
@@ -207,7 +227,8 @@ impl Local {
         found: &mut Registers,
         state: &mut State,
     ) {
-        handles::instruction(input, gates, found, &self.registers, (function, block, index), state);
+        let entry = self.entries[function].as_ref();
+        handles::instruction(input, gates, found, &self.registers, (function, block, index), entry, state);
         let site = input.program.functions[function].blocks[block].site_of(index);
         if let Some(call) = input.calls.at(function, site) {
             self.nested(input, gates, call, state);
@@ -226,12 +247,8 @@ impl Local {
                 Operation::Wait(barrier) => rounds::one_more(&mut state.rounds, barrier),
                 Operation::Join(operand) => {
                     let thread = handles::of_operand(input, found, &self.registers, function, operand);
-                    // Only a thread that is known to have been created: no other comes after this join.
-                    if let Some(thread) = thread
-                        && gates.started(thread).is_some_and(|gate| state.passed.contains(&gate))
-                        && let Some(gate) = gates.exited(thread)
-                    {
-                        self.pass(state, gate);
+                    if let Some(thread) = thread {
+                        self.join(gates, function, state, thread);
                     }
                 }
             }

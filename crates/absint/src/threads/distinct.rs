@@ -6,11 +6,13 @@
 //! Taken for granted: an induction register does not wrap around while threads are created by it (part of A-WRAP).
 
 use crate::accesses::{Access, Kind};
-use crate::calls::{Call, Calls};
+use crate::calls::{Call, Calls, Way};
 use crate::cfg::Cfg;
 use crate::induction::{affine, induction};
 use crate::terms::{Definitions, term_of};
-use raddle_facts::{Distinct, PointsTo, Root, Spacing, Start, Term, ThreadFacts, ThreadId, Times, Values};
+use raddle_facts::{
+    BeforeStart, Distinct, PointsTo, Root, Spacing, Start, Term, ThreadFacts, ThreadId, Times, Values,
+};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg};
 use raddle_libmodel::ThreadOp;
 use raddle_libmodel::memory::{Base, Life, Value};
@@ -23,8 +25,9 @@ pub(super) fn solve(
     points_to: &PointsTo,
     accesses: &[Access],
     facts: &ThreadFacts,
-) -> Vec<Distinct> {
+) -> (Vec<Distinct>, Vec<BeforeStart>) {
     let mut found = Vec::new();
+    let mut before = Vec::new();
     for (id, thread) in facts.threads.iter() {
         let Start::Created(_) = thread.start else { continue };
         let starts = &calls.to[thread.entry];
@@ -44,11 +47,18 @@ pub(super) fn solve(
         }
         let site = Site { program, calls, definitions, values, facts, cfg: &cfg, creator, call };
         if let Some(spacing) = site.spacing(argument) {
-            found.push(Distinct { thread: id, function: thread.entry, reg: param.reg, source: None, spacing });
+            found.push(Distinct {
+                thread: id,
+                function: thread.entry,
+                reg: param.reg,
+                source: None,
+                spacing,
+            });
+            site.preparations(id, argument, accesses, &mut before);
         }
         site.fields(id, argument, Term::reg(thread.entry, param.reg), points_to, accesses, &mut found);
     }
-    found
+    (found, before)
 }
 
 /// The argument that a creation hands to the new thread; only for plain creations through one modelled function.
@@ -167,7 +177,9 @@ impl Site<'_> {
                         .any(|(object, at)| other.may_touch(points_to, *object, *at, read.bytes))
             });
             let (Some(writer), None) = (writers.next(), writers.next()) else { continue };
+            let inst = &self.program.functions[writer.function].blocks[writer.block].insts[writer.index];
             if writer.function == self.creator
+                && matches!(inst, Inst::Store { .. })
                 && writer.kind == Kind::Write
                 && writer.bytes == read.bytes
                 && self.precedes(writer.block, writer.index)
@@ -176,9 +188,55 @@ impl Site<'_> {
                     .is_some_and(|at| term_of(self.values, self.creator, at) == given.plus(offset))
                 && let Some(spacing) = writer.value.and_then(|value| self.spacing(value))
             {
-                found.push(Distinct { thread, function: read.function, reg: *dst, source: Some(offset), spacing });
+                found.push(Distinct {
+                    thread,
+                    function: read.function,
+                    reg: *dst,
+                    source: Some(offset),
+                    spacing,
+                });
             }
         }
+    }
+
+    /// Accesses to the argument's memory in the same round, before the creation, by the creator or by what it calls there.
+    fn preparations(
+        &self,
+        thread: ThreadId,
+        argument: Operand,
+        accesses: &[Access],
+        found: &mut Vec<BeforeStart>,
+    ) {
+        let given = term_of(self.values, self.creator, argument);
+        for access in accesses {
+            let Some(address) = access.address else { continue };
+            let Some(offset) = term_of(self.values, access.function, address).distance(given) else {
+                continue;
+            };
+            if let Some((block, index)) = self.in_creator(access)
+                && self.precedes(block, index)
+            {
+                found.push(BeforeStart { thread, site: access.site, offset });
+            }
+        }
+    }
+
+    /// Where in the creator an access happens: at itself, or at the one call that leads to it.
+    fn in_creator(&self, access: &Access) -> Option<(BlockId, usize)> {
+        let mut at = (access.function, access.block, access.index);
+        for _ in 0..8 {
+            if at.0 == self.creator {
+                return Some((at.1, at.2));
+            }
+            let [(caller, position)] = self.calls.to[at.0].as_slice() else { return None };
+            let call = &self.calls.from[*caller][*position];
+            let plain = call.runs.iter().all(|(target, way)| *target != at.0 || *way == Way::Call);
+            if !plain || self.calls.recursive[at.0] {
+                return None;
+            }
+            at = (*caller, call.block, call.index);
+        }
+        None
     }
 
     /// Executed before the creation in every round that reaches it, and at most once per round.

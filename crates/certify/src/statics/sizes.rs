@@ -155,9 +155,9 @@ impl Sizes<'_> {
             raddle_facts::GateKind::Started(thread) | raddle_facts::GateKind::Exited(thread) => {
                 self.thread(thread)
             }
-            raddle_facts::GateKind::Semaphore(term) | raddle_facts::GateKind::AtomicFlag(term) => {
-                self.term(term)
-            }
+            raddle_facts::GateKind::Semaphore(term)
+            | raddle_facts::GateKind::AtomicFlag(term)
+            | raddle_facts::GateKind::FencedFlag(term) => self.term(term),
             raddle_facts::GateKind::LockedFlag(flag, lock) => self.term(flag) && self.term(lock),
         };
         let local = |local: &LocalOrder| {
