@@ -212,3 +212,27 @@ fn recursion_and_many_callers() {
         }",
     );
 }
+
+#[test]
+fn figure_1_of_the_paper_as_a_program() {
+    second_round(
+        "static int g1, g2, g3, g4, g5, *p, *q, u;
+        static void goo(void) {
+            p = &g3;
+            q = &g4;
+            same(p, &g3); same(q, &g4);
+            if (some_int()) p = &g5;
+            u = 1;
+            differ(p, &g3); differ(p, &g5); same(q, &g4);
+        }
+        static void bar(void) { goo(); }
+        int main(void) {
+            p = &g1;
+            q = &g2;
+            same(p, &g1); same(q, &g2);
+            bar();
+            differ(p, &g1); differ(p, &g3); differ(p, &g5); same(q, &g4);
+            return 0;
+        }",
+    );
+}

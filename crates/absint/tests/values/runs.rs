@@ -3,11 +3,13 @@
 use crate::instrumented::instrument;
 use crate::{compile, compile_file, solve};
 use raddle_base::Id;
+use raddle_config::Config;
 use raddle_facts::{Interval, MemoryFact, Root, Term, Values};
 use raddle_interp::Options;
 use raddle_ir::{DataModel, Program, verify};
 use raddle_libmodel::Models;
 use raddle_testkit::fixtures;
+use raddle_testkit::programs::{Profile, Sample, batch, generate, prefix, slice};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -114,4 +116,25 @@ fn a_wrong_claim_is_noticed() {
     let cell = Term::root(Root::Global(g));
     wrong.memory[main][last].push(MemoryFact { cell, bytes: 4, value: Term::constant(8) });
     assert_eq!(broken(&wrong).len(), 1);
+}
+
+#[test]
+fn random_programs_keep_what_is_said_of_them() {
+    let (programs, seeds) = if soak() { (6_000, 25) } else { (60, 6) };
+    let mut made = 0;
+    let mut wrong = Vec::new();
+    for first in (0..programs).step_by(60) {
+        let samples: Vec<Sample> =
+            (first..first + 60).map(|seed| generate(seed, &Profile::default())).collect();
+        let (whole, _) = compile(&batch(&samples));
+        for (index, sample) in samples.iter().enumerate() {
+            let Some(program) = slice(&whole, &prefix(index)) else { continue };
+            let models = Models::resolve(&program, &Config::default());
+            let (claims, broken) = check(&program, &models, &fine(3), seeds);
+            made += claims;
+            wrong.extend(broken.into_iter().map(|text| format!("seed {}: {text}", sample.seed)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(made > 2_000, "only {made} claims");
 }
