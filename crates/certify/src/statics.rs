@@ -17,13 +17,17 @@ pub(crate) mod intervals;
 pub(crate) mod library;
 pub(crate) mod linear;
 pub(crate) mod memory;
+pub(crate) mod names;
 pub(crate) mod patterns;
 pub(crate) mod points_to;
+pub(crate) mod quiet;
 pub(crate) mod sizes;
 pub(crate) mod terms;
+pub(crate) mod threads;
 pub(crate) mod transfer;
 pub(crate) mod value;
 pub(crate) mod values;
+pub(crate) mod writes;
 
 use raddle_base::SiteId;
 use raddle_facts::StaticProof;
@@ -36,10 +40,12 @@ pub(crate) use code::Code;
 /// Checks a proof against the program that it is about.
 pub fn check(program: &Program, models: &Models, proof: &StaticProof) -> Result<Checked, Refusal> {
     let code = Code::new(program, models, proof)?;
-    let memory = memory::Memory::of(&code)?;
-    values::check(&code, &memory)?;
-    points_to::check(&code)?;
     let accesses = accesses::collect(&code);
+    let memory = memory::Memory::new(&code, &accesses);
+    values::check(&code, &memory)?;
+    memory.check()?;
+    points_to::check(&code)?;
+    threads::check(&code, &accesses, &memory)?;
     if !accesses.is_empty() {
         return code.refuse(SiteId::NONE, "pairs", "pairs of accesses are not checked");
     }

@@ -61,3 +61,6 @@ pub(crate) fn sign_extend(value: i64, bits: u32) -> i64 {
     let unused = 64 - bits.clamp(1, 64);
     (value << unused) >> unused
 }
+
+/// Bytes that a control object has at least.
+pub(crate) const WORD: u64 = 4;

@@ -19,7 +19,7 @@ use raddle_ir::{BlockId, CallArg, FunctionId, Inst, Operand, Phi, Reg, Terminato
 use raddle_libmodel::memory::Value as Passed;
 use raddle_libmodel::{Effect, VerifierOp};
 
-pub(crate) fn check(code: &Code<'_>, memory: &Memory) -> Result<(), Refusal> {
+pub(crate) fn check(code: &Code<'_>, memory: &Memory<'_, '_>) -> Result<(), Refusal> {
     for (function, body) in code.program.functions.iter() {
         if !code.is_run(function) {
             continue;
@@ -217,20 +217,22 @@ fn check_phi(code: &Code<'_>, function: FunctionId, block: BlockId, phi: &Phi) -
     Ok(())
 }
 
-fn instruction(code: &Code<'_>, memory: &Memory, at: At, inst: &Inst) -> Result<(), Refusal> {
+fn instruction(code: &Code<'_>, memory: &Memory<'_, '_>, at: At, inst: &Inst) -> Result<(), Refusal> {
     let body = &code.program.functions[at.function];
     match inst {
-        Inst::Load { dst, ty, ptr, .. } => {
+        Inst::Load { dst, ty, ptr, volatile, .. } => {
+            let stored = code.facts.values.terms[at.function][dst.index()];
             let mut value = match initial::loaded(code, at, *ptr, *ty) {
                 Some(form) => Value::of(form),
-                None => memory.loaded(code, at, *ptr, *ty)?.unwrap_or_else(|| Value::anything(*ty)),
+                None if *volatile => Value::anything(*ty),
+                None => memory.loaded(at, *ptr, *ty, stored).unwrap_or_else(|| Value::anything(*ty)),
             };
             if let Some(known) = meet(value.interval, range(*ty)) {
                 value.interval = known;
             }
             assigned(code, at, *dst, &value, None)?;
             let said = code.facts.values.loads.get(&code.site(at));
-            if said.is_some_and(|term| code.facts.values.terms[at.function][dst.index()] != Some(*term)) {
+            if said.is_some_and(|term| stored != Some(*term)) {
                 return code.refuse_at(
                     at,
                     "terms",
