@@ -27,6 +27,7 @@ fn written_programs_run_alike() {
             args: header(&text, "args").split_whitespace().map(str::to_owned).collect(),
             stdin: format!("{}\n", header(&text, "stdin")).into_bytes(),
             steps: usize::MAX,
+            instructions: 100_000_000,
             locals: Locals::Compare,
         };
         let flags = ["-std=gnu17".to_owned()];
@@ -62,6 +63,7 @@ fn fixtures_run_alike_under_the_same_schedules() {
             args: fixture.args,
             stdin: fixture.stdin.into_bytes(),
             steps: 300,
+            instructions: 100_000_000,
             locals: Locals::Compare,
         };
         total.check(&path, &program, &models, &input, count(3, 20));
@@ -80,7 +82,13 @@ fn generated_programs_run_alike() {
         let Ok((program, models)) = compile_file(&path, DataModel::Lp64, &flags, &Config::default()) else {
             continue;
         };
-        let input = Input { args: Vec::new(), stdin: Vec::new(), steps: 2_000, locals: Locals::Ignore };
+        let input = Input {
+            args: Vec::new(),
+            stdin: Vec::new(),
+            steps: 2_000,
+            instructions: 3_000_000,
+            locals: Locals::Ignore,
+        };
         total.check(&path, &program, &models, &input, 2);
     }
     println!("csmith: {total:?}");
