@@ -19,15 +19,15 @@ mod objects;
 mod outside;
 mod pattern;
 mod result;
+mod retype;
 mod sets;
 mod solver;
+mod uses;
 
 use crate::Roots;
-use raddle_base::IdVec;
-use raddle_facts::{Interval, PointsTo, Values};
+use raddle_facts::{PointsTo, Values};
 use raddle_ir::Program;
 use raddle_libmodel::Models;
-use std::collections::BTreeMap;
 
 pub use objects::LibraryPart;
 
@@ -35,16 +35,4 @@ pub fn solve(program: &Program, models: &Models, values: &Values, roots: &Roots)
     let mut solver = solver::Solver::new(program, models, values, roots);
     solver.run();
     result::facts(solver)
-}
-
-/// Nothing known: every block reachable, no terms, any number.
-pub fn trivial_values(program: &Program) -> Values {
-    let functions = || program.functions.values();
-    Values {
-        reachable: functions().map(|f| vec![true; f.blocks.len()]).collect(),
-        terms: functions().map(|f| vec![None; f.regs.len()]).collect(),
-        intervals: functions().map(|f| vec![Interval::ANY; f.regs.len()]).collect(),
-        memory: IdVec::from_vec(functions().map(|f| vec![Vec::new(); f.blocks.len()]).collect()),
-        loads: BTreeMap::new(),
-    }
 }

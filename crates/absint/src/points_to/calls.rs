@@ -4,15 +4,15 @@
 //! at any offset; a `va_list` points there.
 
 use super::graph::Node;
-use super::memory::WIDEST;
+use super::memory::{WIDEST, Width};
 use super::objects::LibraryPart;
 use super::sets::{LOSE, SAME};
 use super::solver::{FunctionNodes, Solver, UseKind};
 use raddle_base::Id;
 use raddle_facts::{ObjectKind, Offsets};
 use raddle_ir::{CallArg, Callee, DataModel, FunctionId, Operand, Reg, SiteId, Ty};
-use raddle_libmodel::Meaning;
 use raddle_libmodel::memory::When;
+use raddle_libmodel::{Effect, Meaning};
 
 /// A place from where functions are called.
 #[derive(Clone)]
@@ -38,6 +38,8 @@ pub(super) struct Passed {
     /// A copy of that many bytes.
     pub by_value: Option<u64>,
     pub number: Option<i64>,
+    /// It is this function's address, as written.
+    pub function: Option<FunctionId>,
 }
 
 #[derive(Clone, Copy)]
@@ -61,11 +63,15 @@ impl Solver<'_> {
                 node: self.operand(f, arg.value),
                 by_value: arg.by_value.map(|(bytes, _)| bytes),
                 number: self.number(f, arg.value, arg.ty),
+                function: match arg.value {
+                    Operand::Function(function) => Some(function),
+                    _ => None,
+                },
             })
             .collect();
         let results = dsts
             .iter()
-            .map(|dst| Result { node: self.reg(f, *dst), ty: self.program.functions[f].regs[*dst].ty })
+            .map(|dst| Result { node: self.result(f, *dst), ty: self.program.functions[f].regs[*dst].ty })
             .collect();
         let (pointer, direct) = match callee {
             Callee::Direct(target) | Callee::Indirect(Operand::Function(target)) => (None, Some(target)),
@@ -81,6 +87,18 @@ impl Solver<'_> {
             }
             self.invoke(invoke, target);
         }
+    }
+
+    /// Where a result goes.
+    fn result(&mut self, f: FunctionId, dst: Reg) -> Node {
+        let raw = self.graph.node();
+        let node = self.as_declared(f, dst, raw);
+        if node == raw {
+            return self.reg(f, dst);
+        }
+        let reg = self.reg(f, dst);
+        self.graph.edge(&mut self.sets, node, reg, SAME);
+        raw
     }
 
     pub(super) fn new_invoke(&mut self, invoke: Invoke) -> u32 {
@@ -104,14 +122,37 @@ impl Solver<'_> {
         }
         match &self.models.meanings[target] {
             Meaning::Body | Meaning::AtomicBody => self.run_body(&invoke, target),
+            Meaning::Unknown | Meaning::Effect(Effect::Unsupported { .. }, _) => {
+                self.unknown_call(&invoke, target);
+            }
             Meaning::Effect(effect, _) => self.library_call(&invoke, effect),
-            Meaning::Unknown => {
-                for result in &invoke.results {
-                    if self.is_wide_enough(result.ty) {
-                        self.add_unknown(result.node);
-                    }
+        }
+    }
+
+    /// A function without a body touches no memory (A-EXTERN), but it may call functions that the call names, with anything that it
+    /// was given.
+    fn unknown_call(&mut self, invoke: &Invoke, target: FunctionId) {
+        let unknown = self.unknown_of(target);
+        for result in &invoke.results {
+            if self.is_wide_enough(result.ty) {
+                self.graph.edge(&mut self.sets, unknown, result.node, SAME);
+            }
+        }
+        for function in invoke.args.iter().filter_map(|arg| arg.function) {
+            let anything = self.graph.node();
+            self.graph.edge(&mut self.sets, unknown, anything, SAME);
+            for arg in &invoke.args {
+                if let (Some(pointer), None) = (arg.node, arg.function) {
+                    self.graph.edge(&mut self.sets, pointer, anything, SAME);
                 }
             }
+            let count = self.program.functions[function].params.len();
+            let args = vec![Passed { node: Some(anything), ..Passed::default() }; count];
+            let how = How::Callback(When::Now);
+            let (site, results) = (invoke.site, Vec::new());
+            let callback = self.new_invoke(Invoke { site, how, args, results, pointer: None });
+            self.targets.push((site, function));
+            self.invoke(callback, function);
         }
     }
 
@@ -146,7 +187,7 @@ impl Solver<'_> {
         if invoke.how == How::Callback(When::NewThread) {
             let returned = self.returned(target, 0);
             let cell = self.library(LibraryPart::ThreadResult);
-            self.store(cell, returned, self.pointer_bytes);
+            self.store(cell, returned, self.word());
         }
     }
 
@@ -188,7 +229,7 @@ impl Solver<'_> {
             let Some(node) = arg.node else { continue };
             match arg.by_value {
                 Some(bytes) => self.copy_bytes(area, node, bytes),
-                None => self.store(area, node, self.pointer_bytes),
+                None => self.store(area, node, self.word()),
             }
         }
     }
@@ -207,7 +248,7 @@ impl Solver<'_> {
         for field in self.list_pointers() {
             let shift = self.sets.shift(Offsets::exact(*field));
             let place = self.shifted(list, shift);
-            self.store(place, area, self.pointer_bytes);
+            self.store(place, area, self.word());
         }
     }
 
@@ -222,9 +263,9 @@ impl Solver<'_> {
     pub(super) fn next_argument(&mut self, list: Node, ty: Ty) -> Node {
         let shift = self.sets.shift(Offsets::exact(self.list_pointers()[0]));
         let place = self.shifted(list, shift);
-        let area = self.loaded(place, self.pointer_bytes);
+        let area = self.loaded(place, self.word());
         let anywhere = self.shifted(area, LOSE);
-        self.store(place, anywhere, self.pointer_bytes);
-        self.loaded(anywhere, ty.access_bytes(self.pointer_bytes).min(WIDEST))
+        self.store(place, anywhere, self.word());
+        self.loaded(anywhere, Width::address(ty.access_bytes(self.pointer_bytes).min(WIDEST)))
     }
 }

@@ -7,9 +7,11 @@
 //!   and conversions between numbers and floating point give numbers.
 
 use super::graph::Node;
+use super::memory::{Class, Width};
 use super::pattern;
 use super::sets::{LOSE, SAME, Shift};
 use super::solver::{Derived, Solver, UseKind};
+use super::uses::{looked_at, steps};
 use raddle_base::Id;
 use raddle_facts::{Interval, ObjectKind, Offsets};
 use raddle_ir::{
@@ -20,10 +22,37 @@ use raddle_ir::{
 /// Intervals wider than this do not bound an offset: patterns stay few.
 const WIDEST_INDEX: i64 = 1 << 31;
 
+/// A function whose instructions are being read.
+struct Body {
+    id: FunctionId,
+    /// Registers that are pointers as integers.
+    was_pointer: Vec<bool>,
+    /// Registers that hold a piece of memory on its way.
+    moved: Vec<bool>,
+    looked_at: Vec<bool>,
+    steps: Vec<u64>,
+}
+
+impl Body {
+    /// Whether the address goes through memory in pieces of this size.
+    fn walks(&self, ptr: Operand, bytes: u32) -> bool {
+        match ptr {
+            Operand::Reg(reg) => (1..=u64::from(bytes)).contains(&self.steps[reg.index()]),
+            _ => false,
+        }
+    }
+}
+
 impl Solver<'_> {
     pub(super) fn analyse(&mut self, id: FunctionId) {
         let function = &self.program.functions[id];
-        let mut was_pointer = vec![false; function.regs.len()];
+        let mut body = Body {
+            id,
+            was_pointer: vec![false; function.regs.len()],
+            moved: vec![false; function.regs.len()],
+            looked_at: looked_at(self.program, function),
+            steps: steps(function),
+        };
         for block in self.blocks_in_order(id) {
             let block = &function.blocks[block];
             for phi in &block.phis {
@@ -38,7 +67,7 @@ impl Solver<'_> {
                 }
             }
             for (index, inst) in block.insts.iter().enumerate() {
-                self.instruction(id, block.site_of(index), inst, &mut was_pointer);
+                self.instruction(&mut body, block.site_of(index), inst);
             }
             if let Terminator::Ret { values } = &block.terminator {
                 for (index, value) in values.iter().enumerate() {
@@ -148,6 +177,7 @@ impl Solver<'_> {
         if !self.may_hold_address(function, dst) {
             return;
         }
+        let node = self.as_declared(function, dst, node);
         let nodes = self.functions[function.index()].as_mut().expect("the function is analysed");
         match nodes.regs[dst.index()] {
             None => nodes.regs[dst.index()] = Some(node),
@@ -169,19 +199,24 @@ impl Solver<'_> {
         result
     }
 
-    pub(super) fn loaded(&mut self, pointer: Node, bytes: u32) -> Node {
-        let key = Derived::Loaded(pointer, bytes);
+    /// A pointer in memory.
+    pub(super) fn word(&self) -> Width {
+        Width::address(self.pointer_bytes)
+    }
+
+    pub(super) fn loaded(&mut self, pointer: Node, width: Width) -> Node {
+        let key = Derived::Loaded(pointer, width);
         if let Some(known) = self.shared.get(&key) {
             return *known;
         }
         let dst = self.graph.node();
         self.shared.insert(key, dst);
-        self.look_through(pointer, UseKind::Load { dst, bytes });
+        self.look_through(pointer, UseKind::Load { dst, width });
         dst
     }
 
-    pub(super) fn store(&mut self, pointer: Node, src: Node, bytes: u32) {
-        self.look_through(pointer, UseKind::Store { src, bytes });
+    pub(super) fn store(&mut self, pointer: Node, src: Node, width: Width) {
+        self.look_through(pointer, UseKind::Store { src, width });
     }
 
     /// `len` bytes (`u64::MAX`: unknown) from one pointer to the other, offsets kept.
@@ -229,12 +264,13 @@ impl Solver<'_> {
         intervals.copied().unwrap_or(Interval::ANY)
     }
 
-    fn instruction(&mut self, f: FunctionId, site: SiteId, inst: &Inst, was_pointer: &mut [bool]) {
+    fn instruction(&mut self, body: &mut Body, site: SiteId, inst: &Inst) {
+        let f = body.id;
         match inst {
-            Inst::Bin { dst, op, ty, a, b } => self.binary(f, *dst, *op, *ty, (*a, *b), was_pointer),
+            Inst::Bin { dst, op, ty, a, b } => self.binary(body, *dst, *op, *ty, (*a, *b)),
             Inst::Cast { dst, op, from, to, a } => {
                 if *op == CastOp::PtrToInt && matches!(a, Operand::Reg(_) | Operand::Global(..)) {
-                    was_pointer[dst.index()] = to.access_bytes(self.pointer_bytes) >= self.pointer_bytes;
+                    body.was_pointer[dst.index()] = to.access_bytes(self.pointer_bytes) >= self.pointer_bytes;
                 }
                 self.cast(f, *dst, *op, *from, *to, *a);
             }
@@ -259,16 +295,18 @@ impl Solver<'_> {
                 if carries(*ty, self.pointer_bytes)
                     && let Some(pointer) = self.operand(f, *ptr)
                 {
-                    let node = self.loaded(pointer, ty.access_bytes(self.pointer_bytes));
+                    let width = self.load_width(body, *dst, *ty, *ptr);
+                    let node = self.loaded(pointer, width);
                     self.define(f, *dst, node);
                 }
             }
-            Inst::Store { ty, value, ptr, .. } => self.store_operand(f, *ptr, *value, *ty),
-            Inst::Rmw { dst, op, ty, ptr, value, .. } => self.rmw(f, *dst, *op, *ty, *ptr, *value),
+            Inst::Store { ty, value, ptr, .. } => self.store_operand(body, *ptr, *value, *ty),
+            Inst::Rmw { dst, op, ty, ptr, value, .. } => self.rmw(body, *dst, *op, *ty, *ptr, *value),
             Inst::CmpXchg(x) => {
-                self.store_operand(f, x.ptr, x.new, x.ty);
+                self.store_operand(body, x.ptr, x.new, x.ty);
                 if let Some(pointer) = self.operand(f, x.ptr) {
-                    let node = self.loaded(pointer, x.ty.access_bytes(self.pointer_bytes));
+                    let width = self.load_width(body, x.old, x.ty, x.ptr);
+                    let node = self.loaded(pointer, width);
                     self.define(f, x.old, node);
                 }
             }
@@ -345,34 +383,59 @@ impl Solver<'_> {
         }
     }
 
-    fn store_operand(&mut self, f: FunctionId, ptr: Operand, value: Operand, ty: Ty) {
+    fn load_width(&self, body: &mut Body, dst: Reg, ty: Ty, ptr: Operand) -> Width {
+        let bytes = ty.access_bytes(self.pointer_bytes);
+        let class = match ty {
+            Ty::Ptr => Class::Address,
+            _ if body.looked_at[dst.index()] => Class::Number,
+            _ if bytes < self.pointer_bytes && !body.walks(ptr, bytes) => Class::Number,
+            _ => Class::Moved,
+        };
+        body.moved[dst.index()] = class == Class::Moved;
+        Width { bytes, class }
+    }
+
+    fn store_operand(&mut self, body: &Body, ptr: Operand, value: Operand, ty: Ty) {
         if !carries(ty, self.pointer_bytes) {
             return;
         }
-        if let (Some(pointer), Some(value)) = (self.operand(f, ptr), self.operand(f, value)) {
-            self.store(pointer, value, ty.access_bytes(self.pointer_bytes));
+        if let (Some(pointer), Some(node)) = (self.operand(body.id, ptr), self.operand(body.id, value)) {
+            let bytes = ty.access_bytes(self.pointer_bytes);
+            let class = match (ty, value) {
+                (Ty::Ptr, _) => Class::Address,
+                (_, Operand::Reg(reg)) if body.moved[reg.index()] => Class::Moved,
+                _ => Class::Number,
+            };
+            self.store(pointer, node, Width { bytes, class });
         }
     }
 
-    fn binary(
-        &mut self,
-        f: FunctionId,
-        dst: Reg,
-        op: BinOp,
-        ty: Ty,
-        (a, b): (Operand, Operand),
-        was_pointer: &[bool],
-    ) {
-        let wide = ty.access_bytes(self.pointer_bytes) >= self.pointer_bytes;
+    fn binary(&mut self, body: &Body, dst: Reg, op: BinOp, ty: Ty, (a, b): (Operand, Operand)) {
+        let f = body.id;
         let was = |operand: Operand| match operand {
-            Operand::Reg(reg) => was_pointer[reg.index()],
+            Operand::Reg(reg) => body.was_pointer[reg.index()],
             Operand::Global(..) => true,
             _ => false,
         };
+        if ty.access_bytes(self.pointer_bytes) < self.pointer_bytes {
+            match op {
+                BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::And | BinOp::Or | BinOp::Xor => {
+                    self.join(f, dst, &[a, b], LOSE);
+                }
+                BinOp::Add
+                | BinOp::Sub
+                | BinOp::Mul
+                | BinOp::UDiv
+                | BinOp::SDiv
+                | BinOp::URem
+                | BinOp::SRem => {}
+            }
+            return;
+        }
         match (op, self.number(f, a, ty), self.number(f, b, ty)) {
-            (BinOp::Add, _, Some(number)) if wide => self.add_number(f, dst, a, number),
-            (BinOp::Add, Some(number), _) if wide => self.add_number(f, dst, b, number),
-            (BinOp::Sub, _, Some(number)) if wide => self.add_number(f, dst, a, number.wrapping_neg()),
+            (BinOp::Add, _, Some(number)) => self.add_number(f, dst, a, number),
+            (BinOp::Add, Some(number), _) => self.add_number(f, dst, b, number),
+            (BinOp::Sub, _, Some(number)) => self.add_number(f, dst, a, number.wrapping_neg()),
             (BinOp::Sub, ..) if was(a) && was(b) => {}
             (BinOp::Sub, ..) => self.join(f, dst, &[a], LOSE),
             _ => self.join(f, dst, &[a, b], LOSE),
@@ -407,21 +470,25 @@ impl Solver<'_> {
         }
     }
 
-    fn rmw(&mut self, f: FunctionId, dst: Reg, op: RmwOp, ty: Ty, ptr: Operand, value: Operand) {
+    fn rmw(&mut self, body: &mut Body, dst: Reg, op: RmwOp, ty: Ty, ptr: Operand, value: Operand) {
+        let f = body.id;
         let Some(pointer) = self.operand(f, ptr) else { return };
-        let bytes = ty.access_bytes(self.pointer_bytes);
-        let old = self.loaded(pointer, bytes);
+        let width = match op {
+            RmwOp::Xchg => self.load_width(body, dst, ty, ptr),
+            _ => Width { bytes: ty.access_bytes(self.pointer_bytes), class: Class::Number },
+        };
+        let old = self.loaded(pointer, width);
         self.define(f, dst, old);
         match op {
             RmwOp::Xchg | RmwOp::Max | RmwOp::Min | RmwOp::UMax | RmwOp::UMin => {
-                self.store_operand(f, ptr, value, ty);
+                self.store_operand(body, ptr, value, ty);
             }
             RmwOp::Add | RmwOp::Sub | RmwOp::And | RmwOp::Nand | RmwOp::Or | RmwOp::Xor => {
                 let new = self.shifted(old, LOSE);
-                self.store(pointer, new, bytes);
+                self.store(pointer, new, width);
                 if let Some(value) = self.operand(f, value) {
                     let new = self.shifted(value, LOSE);
-                    self.store(pointer, new, bytes);
+                    self.store(pointer, new, width);
                 }
             }
             RmwOp::FAdd | RmwOp::FSub | RmwOp::FMax | RmwOp::FMin => {}
@@ -518,7 +585,8 @@ impl Solver<'_> {
             if *bytes >= u64::from(self.pointer_bytes)
                 && let Some(pointer) = self.operand(f, *target)
             {
-                self.store(pointer, out, u32::try_from(*bytes).unwrap_or(u32::MAX));
+                let bytes = u32::try_from(*bytes).unwrap_or(u32::MAX);
+                self.store(pointer, out, Width::address(bytes));
             }
         }
     }

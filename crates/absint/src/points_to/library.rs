@@ -1,9 +1,11 @@
 //! Library calls by their memory effects.
 //!
-//! Copies of the functions named here keep the order of bytes; other copies may put any pointer anywhere.
+//! Copies of the functions named here keep the order of bytes; other copies may put any pointer anywhere. Text is not an address:
+//! what is read as a string or printed carries none.
 
 use super::calls::{How, Invoke, Passed};
 use super::graph::Node;
+use super::memory::Width;
 use super::objects::LibraryPart;
 use super::pattern;
 use super::sets::{LOSE, SAME};
@@ -14,33 +16,10 @@ use raddle_libmodel::memory::{Access, Base, Extent, Life, MemoryEffect, Reach, R
 use raddle_libmodel::{Arg, AtomicCall, Effect, KernelAtomic, SizedAtomic};
 
 /// Functions whose copies keep offsets.
-const IN_ORDER: &[&str] = &[
-    "memcpy",
-    "memmove",
-    "mempcpy",
-    "bcopy",
-    "memccpy",
-    "realloc",
-    "reallocarray",
-    "strcpy",
-    "stpcpy",
-    "strncpy",
-    "stpncpy",
-    "strlcpy",
-    "strdup",
-    "strndup",
-];
+const IN_ORDER: &[&str] = &["memcpy", "memmove", "mempcpy", "bcopy", "memccpy", "realloc", "reallocarray"];
 
 impl Solver<'_> {
     pub(super) fn library_call(&mut self, invoke: &Invoke, effect: &Effect) {
-        if let Effect::Unsupported { .. } = effect {
-            for result in &invoke.results {
-                if self.is_wide_enough(result.ty) {
-                    self.add_unknown(result.node);
-                }
-            }
-            return;
-        }
         let memory = effect.memory();
         let in_order = match effect {
             Effect::Libc(function) => IN_ORDER.contains(&function.0),
@@ -55,9 +34,9 @@ impl Solver<'_> {
             self.library_store(&call, *store);
         }
         if let Some(target) = call.computes.and_then(|target| call.arg(target)?.node) {
-            let old = self.loaded(target, self.pointer_bytes);
+            let old = self.loaded(target, self.word());
             let new = self.shifted(old, LOSE);
-            self.store(target, new, self.pointer_bytes);
+            self.store(target, new, self.word());
         }
         if let Some(result) = invoke.results.first() {
             for value in &memory.returns {
@@ -131,7 +110,7 @@ impl Solver<'_> {
                     raddle_ir::DataModel::Lp64 => {
                         let shift = self.sets.shift(Offsets::exact(8));
                         let place = self.shifted(list, shift);
-                        self.loaded(place, self.pointer_bytes)
+                        self.loaded(place, self.word())
                     }
                     raddle_ir::DataModel::Ilp32 => list,
                 }
@@ -154,10 +133,10 @@ impl Solver<'_> {
         };
         Some(match region.reach {
             Reach::Direct => base,
-            Reach::Behind => self.loaded(base, self.pointer_bytes),
+            Reach::Behind => self.loaded(base, self.word()),
             Reach::BehindAny => {
                 let anywhere = self.forward(base);
-                self.loaded(anywhere, self.pointer_bytes)
+                self.loaded(anywhere, self.word())
             }
         })
     }
@@ -177,9 +156,6 @@ impl Solver<'_> {
         match value {
             Value::Arg(arg) => call.arg(arg)?.node,
             Value::Into(region) if region == Base::Fresh.into() => self.region_pointer(call, region),
-            Value::Into(Region { base: Base::Library(library), reach: Reach::Direct }) => {
-                Some(self.library_anywhere(LibraryPart::Static(library)))
-            }
             Value::Into(region) => {
                 let pointer = self.region_pointer(call, region)?;
                 Some(self.forward(pointer))
@@ -187,7 +163,7 @@ impl Solver<'_> {
             Value::ContentOf(region) => {
                 let pointer = self.region_pointer(call, region)?;
                 let bytes = ty.map_or(self.pointer_bytes, |ty| ty.access_bytes(self.pointer_bytes));
-                Some(self.loaded(pointer, bytes))
+                Some(self.loaded(pointer, Width::address(bytes)))
             }
             Value::NewThread | Value::ThisThread if ty == Some(Ty::Ptr) => {
                 Some(self.library(LibraryPart::Handle))
@@ -203,15 +179,18 @@ impl Solver<'_> {
                 touch.region == store.to && matches!(touch.access, Access::Write | Access::Update)
             });
         if let Value::ContentOf(from) = store.value {
+            if call.is_text(from) {
+                return;
+            }
             let Some(from) = self.region_pointer(call, from) else { return };
             if call.in_order {
                 let len = written.and_then(|touch| self.extent(call, touch.extent));
                 self.copy_bytes(to, from, len.unwrap_or(u64::MAX));
             } else {
                 let from = self.forward(from);
-                let content = self.loaded(from, self.pointer_bytes);
+                let content = self.loaded(from, self.word());
                 let to = self.forward(to);
-                self.store(to, content, self.pointer_bytes);
+                self.store(to, content, self.word());
             }
             return;
         }
@@ -229,7 +208,7 @@ impl Solver<'_> {
         let width = written.filter(|_| atomic).and_then(|touch| self.extent(call, touch.extent));
         let bytes = width.and_then(|width| u32::try_from(width).ok()).unwrap_or(self.pointer_bytes);
         let value = if call.computes.is_some() { self.shifted(value, LOSE) } else { value };
-        self.store(place, value, bytes);
+        self.store(place, value, Width::address(bytes));
     }
 }
 
@@ -241,6 +220,16 @@ struct LibraryCall<'a> {
 }
 
 impl LibraryCall<'_> {
+    /// Whether the call reads the region as strings or values to print.
+    fn is_text(&self, region: Region) -> bool {
+        matches!(region.base, Base::VarArgs(_) | Base::VaList(_))
+            || self.memory.touches.iter().any(|touch| {
+                touch.region == region
+                    && touch.access == Access::Read
+                    && matches!(touch.extent, Extent::CString | Extent::CStringUpTo(_))
+            })
+    }
+
     fn arg(&self, arg: Arg) -> Option<Passed> {
         self.invoke.args.get(usize::from(arg.0)).copied()
     }

@@ -6,6 +6,10 @@
 //!
 //! A value that is read in another width than it was written, or at another start, keeps its objects and loses offsets. An
 //! address is not forged by overwriting some of its bytes with a number.
+//!
+//! Where offsets are imprecise, every load overlaps every pointer of an object, and lengths and characters would point everywhere.
+//! So an access has a [`Class`], and a value is read as another class only if the program means it: the overlap is definite (both
+//! offsets exact, or the same stride), or the value is moved and never looked at.
 
 use super::fast_hash::FastMap;
 use super::graph::Node;
@@ -14,9 +18,10 @@ use super::sets::{LOSE, Pattern, SAME};
 use super::solver::Solver;
 use raddle_facts::Offsets;
 
-/// Beyond this many cells (or views) of a region new ones are widened.
-const MOST_CELLS: usize = 48;
-const MOST_VIEWS: usize = 192;
+/// Beyond this many cells (or views) of a region new ones are widened: large structures of large programs have some hundred
+/// pointers, copies that shift an array onto itself make cells without end.
+const MOST_SLOTS: usize = 1024;
+const MOST_CARRIED: usize = 256;
 
 /// The width of the only cell of a flat region: the widest value there is.
 pub(super) const WIDEST: u32 = 16;
@@ -24,10 +29,34 @@ pub(super) const WIDEST: u32 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Region(pub u32);
 
+/// How wide an access is and what the value is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Width {
+    pub bytes: u32,
+    pub class: Class,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Class {
+    /// Of pointer type, or of a type that is not known.
+    Address,
+    /// An integer that is loaded and stored again, and not looked at in between: part of a copy. Of those narrower than a pointer
+    /// only where the address goes through memory piece by piece.
+    Moved,
+    /// Any other integer.
+    Number,
+}
+
+impl Width {
+    pub(super) fn address(bytes: u32) -> Width {
+        Width { bytes, class: Class::Address }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub at: Offsets,
-    pub bytes: u32,
+    pub width: Width,
     pub node: Node,
 }
 
@@ -57,8 +86,8 @@ pub(super) struct RegionData {
 pub(super) struct Memory {
     pub(super) regions: Vec<RegionData>,
     of_object: Vec<Option<Region>>,
-    cells: FastMap<(Region, Pattern, u32), Node>,
-    views: FastMap<(Region, Pattern, u32), Node>,
+    cells: FastMap<(Region, Pattern, Width), Node>,
+    views: FastMap<(Region, Pattern, Width), Node>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,31 +129,31 @@ impl Memory {
 
 impl Solver<'_> {
     /// The node that collects what is stored at these offsets.
-    pub(super) fn cell(&mut self, region: Region, at: Offsets, bytes: u32) -> Node {
-        self.slot(region, at, bytes, Side::Cell)
+    pub(super) fn cell(&mut self, region: Region, at: Offsets, width: Width) -> Node {
+        self.slot(region, at, width, Side::Cell)
     }
 
     /// The node of what a load from these offsets may read.
-    pub(super) fn view(&mut self, region: Region, at: Offsets, bytes: u32) -> Node {
+    pub(super) fn view(&mut self, region: Region, at: Offsets, width: Width) -> Node {
         self.look(region);
-        self.slot(region, at, bytes, Side::View)
+        self.slot(region, at, width, Side::View)
     }
 
-    fn slot(&mut self, region: Region, at: Offsets, bytes: u32, side: Side) -> Node {
+    fn slot(&mut self, region: Region, at: Offsets, width: Width, side: Side) -> Node {
         let data = self.memory.data(region);
-        let (at, bytes) = if data.flat { (Offsets::ANY, WIDEST) } else { (at, bytes) };
+        let (at, width) = if data.flat { (Offsets::ANY, Width::address(WIDEST)) } else { (at, width) };
         let pattern = self.sets.pattern(at);
-        if let Some(node) = self.slot_index(side).get(&(region, pattern, bytes)) {
+        if let Some(node) = self.slot_index(side).get(&(region, pattern, width)) {
             return *node;
         }
         let data = self.memory.data(region);
-        let (slots, most) = match side {
-            Side::Cell => (&data.cells, MOST_CELLS),
-            Side::View => (&data.views, MOST_VIEWS),
+        let slots = match side {
+            Side::Cell => &data.cells,
+            Side::View => &data.views,
         };
         let mut at = at;
-        if slots.len() >= most {
-            let same = || slots.iter().filter(|slot| slot.bytes == bytes);
+        if slots.len() >= MOST_SLOTS {
+            let same = || slots.iter().filter(|slot| slot.width == width);
             if let Some(wide) = same().find(|slot| pattern::contains(slot.at, at)) {
                 return wide.node;
             }
@@ -132,12 +161,12 @@ impl Solver<'_> {
             at = pattern::merged_unbounded(all).expect("one at least");
         }
         let pattern = self.sets.pattern(at);
-        if let Some(node) = self.slot_index(side).get(&(region, pattern, bytes)) {
+        if let Some(node) = self.slot_index(side).get(&(region, pattern, width)) {
             return *node;
         }
         let node = self.graph.node();
-        let slot = Slot { at, bytes, node };
-        self.slot_index(side).insert((region, pattern, bytes), node);
+        let slot = Slot { at, width, node };
+        self.slot_index(side).insert((region, pattern, width), node);
         match side {
             Side::Cell => self.new_cell(region, slot),
             Side::View => {
@@ -150,7 +179,7 @@ impl Solver<'_> {
         node
     }
 
-    fn slot_index(&mut self, side: Side) -> &mut FastMap<(Region, Pattern, u32), Node> {
+    fn slot_index(&mut self, side: Side) -> &mut FastMap<(Region, Pattern, Width), Node> {
         match side {
             Side::Cell => &mut self.memory.cells,
             Side::View => &mut self.memory.views,
@@ -168,12 +197,30 @@ impl Solver<'_> {
     }
 
     fn connect(&mut self, cell: Slot, view: Slot) {
-        if !cell.at.may_overlap(u64::from(cell.bytes), view.at, u64::from(view.bytes)) {
+        if !self.is_read_by(cell, view) {
             return;
         }
-        let whole = cell.bytes == view.bytes && pattern::reads_whole(cell.at, view.at);
+        let whole = cell.width.bytes == view.width.bytes && pattern::reads_whole(cell.at, view.at);
         let shift = if whole { SAME } else { LOSE };
         self.graph.edge(&mut self.sets, cell.node, view.node, shift);
+    }
+
+    fn is_read_by(&self, cell: Slot, view: Slot) -> bool {
+        let (written, read) = (u64::from(cell.width.bytes), u64::from(view.width.bytes));
+        if !cell.at.may_overlap(written, view.at, read) {
+            return false;
+        }
+        let is_whole = |slot: Slot| slot.width.bytes >= self.pointer_bytes;
+        let is_copied = |slot: Slot| is_whole(slot) || slot.width.class == Class::Moved;
+        if cell.at.stride == view.at.stride && cell.at.stride != 1 {
+            return true;
+        }
+        match view.width.class {
+            Class::Number => {
+                is_whole(view) && cell.width.class == Class::Number && cell.width.bytes == view.width.bytes
+            }
+            Class::Address | Class::Moved => is_copied(cell) && is_copied(view),
+        }
     }
 
     pub(super) fn link(&mut self, region: Region, link: Link) {
@@ -189,17 +236,22 @@ impl Solver<'_> {
     }
 
     fn carry(&mut self, cell: Slot, link: Link) {
-        if !cell.at.may_overlap(u64::from(cell.bytes), link.from, link.len) {
+        if !cell.at.may_overlap(u64::from(cell.width.bytes), link.from, link.len) {
             return;
         }
         let mut at = pattern::sum(cell.at, link.by);
         if let Some((low, high)) = link.within {
-            let Some(inside) = pattern::clip(at, low.saturating_sub(i64::from(cell.bytes) - 1), high) else {
+            let Some(inside) = pattern::clip(at, low.saturating_sub(i64::from(cell.width.bytes) - 1), high)
+            else {
                 return;
             };
             at = inside;
         }
-        let target = self.cell(link.to, at, cell.bytes);
+        if self.memory.data(link.to).cells.len() >= MOST_CARRIED {
+            let same = self.memory.data(link.to).cells.iter().filter(|other| other.width == cell.width);
+            at = pattern::merged_unbounded(same.map(|other| other.at).chain([at])).expect("one at least");
+        }
+        let target = self.cell(link.to, at, cell.width);
         self.graph.edge(&mut self.sets, cell.node, target, SAME);
     }
 

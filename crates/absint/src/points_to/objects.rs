@@ -1,7 +1,9 @@
 //! Abstract objects by kind, and the places inside the library's object.
 
 use super::fast_hash::FastMap;
-use raddle_facts::{Object, ObjectKind, Offsets};
+use super::pattern;
+use raddle_base::IdVec;
+use raddle_facts::{Object, ObjectId, ObjectKind, Offsets};
 use raddle_libmodel::memory::Library;
 
 /// Parts of [`ObjectKind::Library`], apart from each other by offsets.
@@ -22,12 +24,23 @@ pub enum LibraryPart {
     Static(Library),
 }
 
+/// Parts of one object are this far apart, and their offset 0 is in the middle.
 const PART_BYTES: i64 = 1 << 32;
+const MIDDLE: i64 = PART_BYTES / 2;
 
 impl LibraryPart {
-    /// The first byte.
+    /// The first byte, in the facts.
     pub fn start(self) -> i64 {
-        let index = match self {
+        i64::from(self.index()) * PART_BYTES + MIDDLE
+    }
+
+    /// All its bytes, in the facts.
+    pub fn offsets(self) -> Offsets {
+        part_offsets(self.index(), Offsets::ANY)
+    }
+
+    pub(super) fn index(self) -> u32 {
+        match self {
             LibraryPart::Errno => 0,
             LibraryPart::ThreadResult => 1,
             LibraryPart::Specific => 2,
@@ -45,40 +58,71 @@ impl LibraryPart {
                 Library::CharacterTable => 13,
                 Library::Semaphore => 14,
             },
-        };
-        index * PART_BYTES
-    }
-
-    /// All its bytes.
-    pub fn offsets(self) -> Offsets {
-        let start = self.start();
-        Offsets { anchor: 0, stride: 1, low: start, high: start + PART_BYTES - 1 }
+        }
     }
 }
 
+/// Offsets of a part as offsets of the whole object.
+fn part_offsets(part: u32, at: Offsets) -> Offsets {
+    let start = i64::from(part) * PART_BYTES;
+    match pattern::clip(at, -MIDDLE, MIDDLE - 1) {
+        Some(inside) => pattern::sum(inside, Offsets::exact(start + MIDDLE)),
+        None => Offsets { anchor: 0, stride: 1, low: start, high: start + PART_BYTES - 1 },
+    }
+}
+
+/// Objects of the analysis. [`ObjectKind::Library`] and [`ObjectKind::Unknown`] are made of parts that it keeps apart: what functions
+/// without a body return is one part for each of them.
 #[derive(Default)]
 pub(super) struct Objects {
-    pub(super) all: Vec<Object>,
-    ids: FastMap<ObjectKind, u32>,
+    all: Vec<(ObjectKind, u32, Option<u64>)>,
+    ids: FastMap<(ObjectKind, u32), u32>,
 }
 
 impl Objects {
     /// The object, and whether it is new.
-    pub(super) fn of(&mut self, kind: ObjectKind, bytes: Option<u64>) -> (u32, bool) {
-        if let Some(id) = self.ids.get(&kind) {
-            let known = &mut self.all[*id as usize].bytes;
+    pub(super) fn of(&mut self, kind: ObjectKind, part: u32, bytes: Option<u64>) -> (u32, bool) {
+        if let Some(id) = self.ids.get(&(kind, part)) {
+            let known = &mut self.all[*id as usize].2;
             if *known != bytes {
                 *known = None;
             }
             return (*id, false);
         }
         let id = u32::try_from(self.all.len()).expect("fewer than 2^32 objects");
-        self.all.push(Object { kind, bytes });
-        self.ids.insert(kind, id);
+        self.all.push((kind, part, bytes));
+        self.ids.insert((kind, part), id);
         (id, true)
     }
 
     pub(super) fn kind(&self, object: u32) -> ObjectKind {
-        self.all[object as usize].kind
+        self.all[object as usize].0
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// The objects of the facts, and which of them each object is or belongs to.
+    pub(super) fn facts(&self) -> (IdVec<ObjectId, Object>, Vec<ObjectId>) {
+        let mut objects = IdVec::new();
+        let mut whole: FastMap<ObjectKind, ObjectId> = FastMap::default();
+        let ids = self
+            .all
+            .iter()
+            .map(|(kind, _, bytes)| {
+                *whole.entry(*kind).or_insert_with(|| objects.push(Object { kind: *kind, bytes: *bytes }))
+            })
+            .collect();
+        (objects, ids)
+    }
+
+    /// Offsets of the object as the facts have them.
+    pub(super) fn offsets(&self, object: u32, at: Offsets) -> Offsets {
+        let (kind, part, _) = self.all[object as usize];
+        match kind {
+            ObjectKind::Library | ObjectKind::Unknown => part_offsets(part, at),
+            _ => at,
+        }
     }
 }

@@ -79,7 +79,11 @@ impl Solver<'_> {
     }
 
     pub(super) fn object(&mut self, kind: ObjectKind, bytes: Option<u64>) -> u32 {
-        let (object, new) = self.objects.of(kind, bytes);
+        self.part(kind, 0, bytes)
+    }
+
+    fn part(&mut self, kind: ObjectKind, part: u32, bytes: Option<u64>) -> u32 {
+        let (object, new) = self.objects.of(kind, part, bytes);
         if !new {
             return object;
         }
@@ -88,25 +92,16 @@ impl Solver<'_> {
                 let region = self.memory.of_object(object);
                 self.memory.regions[region.0 as usize].lazy = Some(object);
             }
-            ObjectKind::Unknown => {
-                let region = self.memory.of_object(object);
-                self.fill_unknown(region);
-            }
-            ObjectKind::Library => {
-                for part in [LibraryPart::Arguments, LibraryPart::Static(Library::CharacterTablePointer)] {
-                    let holds = match part {
-                        LibraryPart::Arguments => part,
-                        _ => LibraryPart::Static(Library::CharacterTable),
-                    };
-                    let region = self.memory.of_object(object);
-                    let at = Offsets { stride: u64::from(self.pointer_bytes), ..part.offsets() };
-                    let cell = self.cell(region, pattern::normal(at), self.pointer_bytes);
-                    let held = self.library_anywhere(holds);
-                    self.graph.edge(&mut self.sets, held, cell, SAME);
-                }
+            ObjectKind::Unknown => self.fill_with(object, object),
+            ObjectKind::Library if part == LibraryPart::Arguments.index() => self.fill_with(object, object),
+            ObjectKind::Library if part == LibraryPart::Static(Library::CharacterTablePointer).index() => {
+                let table = LibraryPart::Static(Library::CharacterTable).index();
+                let table = self.part(ObjectKind::Library, table, None);
+                self.fill_with(object, table);
             }
             ObjectKind::Global(global) | ObjectKind::ThreadLocal(global) => self.pending_globals.push(global),
-            ObjectKind::Stack(_)
+            ObjectKind::Library
+            | ObjectKind::Stack(_)
             | ObjectKind::Parameter(..)
             | ObjectKind::Heap(_)
             | ObjectKind::Function(_) => {}
@@ -114,20 +109,34 @@ impl Solver<'_> {
         object
     }
 
+    /// Every pointer in the object leads into the other.
+    fn fill_with(&mut self, object: u32, held: u32) {
+        let region = self.memory.of_object(object);
+        let cell = self.cell(region, Offsets::ANY, self.word());
+        let held = self.constant(held, Offsets::ANY);
+        self.graph.edge(&mut self.sets, held, cell, SAME);
+    }
+
     pub(super) fn unknown(&mut self) -> Node {
         let object = self.object(ObjectKind::Unknown, None);
         self.constant(object, Offsets::ANY)
     }
 
+    /// What a function without a body returns.
+    pub(super) fn unknown_of(&mut self, function: FunctionId) -> Node {
+        let object = self.part(ObjectKind::Unknown, 1 + function.0, None);
+        self.constant(object, Offsets::exact(0))
+    }
+
     /// The start of a part of the library's object.
     pub(super) fn library(&mut self, part: LibraryPart) -> Node {
-        let object = self.object(ObjectKind::Library, None);
-        self.constant(object, Offsets::exact(part.start()))
+        let object = self.part(ObjectKind::Library, part.index(), None);
+        self.constant(object, Offsets::exact(0))
     }
 
     pub(super) fn library_anywhere(&mut self, part: LibraryPart) -> Node {
-        let object = self.object(ObjectKind::Library, None);
-        self.constant(object, part.offsets())
+        let object = self.part(ObjectKind::Library, part.index(), None);
+        self.constant(object, Offsets::ANY)
     }
 
     pub(super) fn global_object(&mut self, global: GlobalId) -> u32 {
@@ -161,7 +170,7 @@ impl Solver<'_> {
                 Some(ty) => by_type(self.program, ty, relocation.offset, 0),
                 None => Offsets::exact(relocation.offset as i64),
             };
-            let cell = self.cell(region, at, self.pointer_bytes);
+            let cell = self.cell(region, at, self.word());
             self.graph.edge(&mut self.sets, target, cell, SAME);
         }
     }
@@ -185,13 +194,13 @@ impl Solver<'_> {
             }
         };
         let held = self.library_anywhere(part);
-        let cell = self.cell(region, Offsets::exact(0), self.pointer_bytes);
+        let cell = self.cell(region, Offsets::exact(0), self.word());
         self.graph.edge(&mut self.sets, held, cell, SAME);
     }
 
     fn fill_unknown(&mut self, region: Region) {
         let unknown = self.unknown();
-        let cell = self.cell(region, Offsets::ANY, self.pointer_bytes);
+        let cell = self.cell(region, Offsets::ANY, self.word());
         self.graph.edge(&mut self.sets, unknown, cell, SAME);
     }
 
@@ -207,12 +216,12 @@ impl Solver<'_> {
                 self.fill_typed(region, ty, repeated);
                 for (low, high) in [(i64::MIN, -1), (bytes, i64::MAX)] {
                     let at = Offsets { anchor: 0, stride: 1, low, high };
-                    let cell = self.cell(region, at, self.pointer_bytes);
+                    let cell = self.cell(region, at, self.word());
                     self.graph.edge(&mut self.sets, untyped, cell, SAME);
                 }
             }
             _ => {
-                let cell = self.cell(region, Offsets::ANY, self.pointer_bytes);
+                let cell = self.cell(region, Offsets::ANY, self.word());
                 self.graph.edge(&mut self.sets, untyped, cell, SAME);
             }
         }
@@ -245,7 +254,7 @@ impl Solver<'_> {
         let mut fields = Vec::new();
         pointer_fields(self.program, ty, None, at, 0, &mut fields);
         for field in fields {
-            let cell = self.cell(region, field.at, self.pointer_bytes);
+            let cell = self.cell(region, field.at, self.word());
             let to = self.program.strip(field.to);
             if matches!(self.program.debug_types[to], DebugType::Function) {
                 let known = match field.owner {
@@ -270,7 +279,7 @@ impl Solver<'_> {
     }
 
     /// One type for all copies of it: the first record of its name, without typedefs and qualifiers.
-    fn canonical(&mut self, ty: DebugTypeId) -> DebugTypeId {
+    pub(super) fn canonical(&mut self, ty: DebugTypeId) -> DebugTypeId {
         self.index_types();
         let ty = self.program.strip(ty);
         let records = self.types.records.as_ref().expect("indexed");

@@ -1,7 +1,7 @@
 //! Arithmetic on offset patterns. Everything over-approximates: a result includes all offsets that the operation can give.
 //!
 //! A list of patterns of one object has at most [`MOST_PATTERNS`] entries; one more, and all are merged into one strided pattern. A
-//! bounded strided pattern that has to grow loses the bound on that side at once, so pointer increments in loops settle in a few steps.
+//! bounded strided pattern that has to grow does so in few large steps, so pointer increments in loops settle soon.
 
 use raddle_facts::Offsets;
 
@@ -135,18 +135,29 @@ pub(super) fn insert(list: &mut Vec<Offsets>, new: Offsets) {
     if list.iter().any(|old| contains(*old, new)) {
         return;
     }
-    list.retain(|old| !contains(new, *old));
     if let Some(at) = list.iter().position(|old| old.stride != 0 && same_residue(*old, new)) {
         let old = list.remove(at);
-        let low = if new.low < old.low { i64::MIN } else { old.low };
-        let high = if new.high > old.high { i64::MAX } else { old.high };
+        let low = if new.low < old.low { lower(new.low) } else { old.low };
+        let high = if new.high > old.high { higher(new.high) } else { old.high };
         return insert(list, normal(Offsets { low, high, ..old }));
     }
+    list.retain(|old| !contains(new, *old));
     list.push(new);
     if list.len() > MOST_PATTERNS {
         let all = list.drain(..).reduce(merged).expect("not empty");
         list.push(all);
     }
+}
+
+/// Bounds that grow stop here on their way to none.
+const STOPS: [i64; 4] = [0, 1 << 8, 1 << 16, 1 << 24];
+
+fn higher(bound: i64) -> i64 {
+    STOPS.into_iter().find(|stop| bound <= *stop).unwrap_or(i64::MAX)
+}
+
+fn lower(bound: i64) -> i64 {
+    STOPS.into_iter().find(|stop| bound >= -*stop).map_or(i64::MIN, |stop| -stop)
 }
 
 /// Whether a value of `bytes` written at some offset of `cell` and read at one of `view` is read whole or not at all: torn reads

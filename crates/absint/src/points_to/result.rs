@@ -9,7 +9,13 @@ use raddle_ir::FunctionId;
 use std::collections::BTreeMap;
 
 pub(super) fn facts(mut solver: Solver) -> PointsTo {
-    let mut sets = Interned { sets: IdVec::from_vec(vec![Vec::new()]), ids: FastMap::default() };
+    let (objects, whole) = solver.objects.facts();
+    let mut sets = Interned {
+        sets: IdVec::from_vec(vec![Vec::new()]),
+        ids: FastMap::default(),
+        known: FastMap::default(),
+        whole: &whole,
+    };
     let (mut regs, mut returns) = (IdVec::new(), IdVec::new());
     for (id, function) in solver.program.functions.iter() {
         let nodes = solver.functions[id.index()].take();
@@ -32,18 +38,20 @@ pub(super) fn facts(mut solver: Solver) -> PointsTo {
         regs.push(own);
         returns.push(back);
     }
-    let mut contents = IdVec::new();
-    for object in 0..solver.objects.all.len() as u32 {
+    let mut contents = IdVec::from_vec(vec![Vec::new(); objects.len()]);
+    for object in 0..solver.objects.len() {
         let cells = solver.memory.region_if_any(object).map(|region| region.cells.clone());
-        let mut held: Vec<Cell> = Vec::new();
         for cell in cells.unwrap_or_default() {
             let set = solver.graph.set_of(cell.node);
             if set != EMPTY {
-                held.push(Cell { at: cell.at, bytes: cell.bytes, holds: sets.of(&solver, set) });
+                let at = solver.objects.offsets(object, cell.at);
+                let holds = sets.of(&solver, set);
+                contents[whole[object as usize]].push(Cell { at, bytes: cell.width.bytes, holds });
             }
         }
-        held.sort_by_key(|cell| (cell.at, cell.bytes, cell.holds));
-        contents.push(held);
+    }
+    for (_, cells) in contents.iter_mut() {
+        cells.sort_by_key(|cell| (cell.at, cell.bytes, cell.holds));
     }
     let mut targets: BTreeMap<SiteId, Vec<FunctionId>> = BTreeMap::new();
     for (site, function) in &solver.targets {
@@ -54,23 +62,17 @@ pub(super) fn facts(mut solver: Solver) -> PointsTo {
         functions.dedup();
     }
     let unresolved = unresolved(&mut solver);
-    PointsTo {
-        objects: IdVec::from_vec(solver.objects.all),
-        sets: sets.sets,
-        regs,
-        returns,
-        contents,
-        targets,
-        unresolved,
-    }
+    PointsTo { objects, sets: sets.sets, regs, returns, contents, targets, unresolved }
 }
 
-struct Interned {
+struct Interned<'a> {
     sets: IdVec<SetId, Vec<(ObjectId, Offsets)>>,
     ids: FastMap<Set, SetId>,
+    known: FastMap<Vec<(ObjectId, Offsets)>, SetId>,
+    whole: &'a [ObjectId],
 }
 
-impl Interned {
+impl Interned<'_> {
     fn of(&mut self, solver: &Solver, set: Set) -> SetId {
         if set == EMPTY {
             return SetId(0);
@@ -81,10 +83,21 @@ impl Interned {
         let mut targets: Vec<(ObjectId, Offsets)> = solver
             .sets
             .entries(set)
-            .map(|entry| (ObjectId(entry.object()), solver.sets.offsets(entry.pattern())))
+            .map(|entry| {
+                let at = solver.sets.offsets(entry.pattern());
+                (self.whole[entry.object() as usize], solver.objects.offsets(entry.object(), at))
+            })
             .collect();
         targets.sort_unstable();
-        let id = self.sets.push(targets);
+        targets.dedup();
+        let id = match self.known.get(&targets) {
+            Some(id) => *id,
+            None => {
+                let id = self.sets.push(targets.clone());
+                self.known.insert(targets, id);
+                id
+            }
+        };
         self.ids.insert(set, id);
         id
     }

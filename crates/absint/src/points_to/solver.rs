@@ -4,14 +4,14 @@
 use super::calls::Invoke;
 use super::fast_hash::{FastMap, FastSet};
 use super::graph::{Graph, Node};
-use super::memory::{Link, Memory, Region};
+use super::memory::{Link, Memory, Region, Width};
 use super::objects::Objects;
 use super::outside::Types;
 use super::pattern;
 use super::sets::{EMPTY, Entry, SAME, Set, Sets};
 use crate::Roots;
 use raddle_facts::{ObjectKind, Offsets, Values};
-use raddle_ir::{FunctionId, GlobalId, Program, SiteId};
+use raddle_ir::{DebugTypeId, FunctionId, GlobalId, Program, SiteId};
 use raddle_libmodel::Models;
 
 pub(super) struct Solver<'p> {
@@ -33,11 +33,12 @@ pub(super) struct Solver<'p> {
     uses: Vec<Use>,
     uses_of: FastMap<Node, Vec<u32>>,
     new_uses: Vec<u32>,
-    loads: FastMap<(Set, u32), Node>,
-    stores: FastMap<(Set, u32), Node>,
+    loads: FastMap<(Set, Width), Node>,
+    stores: FastMap<(Set, Width), Node>,
     pub invokes: Vec<Invoke>,
     pub invoked: FastSet<(u32, FunctionId)>,
     pub shared: FastMap<Derived, Node>,
+    pub retyped: FastMap<(Node, DebugTypeId), Node>,
     pub gathered: FastMap<(Node, u64), Region>,
     pub targets: Vec<(SiteId, FunctionId)>,
 }
@@ -46,7 +47,7 @@ pub(super) struct Solver<'p> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Derived {
     Shifted(Node, super::sets::Shift),
-    Loaded(Node, u32),
+    Loaded(Node, Width),
 }
 
 #[derive(Clone, Default)]
@@ -67,11 +68,11 @@ struct Use {
 pub(super) enum UseKind {
     Load {
         dst: Node,
-        bytes: u32,
+        width: Width,
     },
     Store {
         src: Node,
-        bytes: u32,
+        width: Width,
     },
     /// Bytes from the pointer on go to a region that starts there.
     Gather {
@@ -84,6 +85,11 @@ pub(super) enum UseKind {
         len: u64,
     },
     Invoke(u32),
+    /// What the pointer points to, seen as a structure of this type.
+    Retype {
+        dst: Node,
+        to: DebugTypeId,
+    },
 }
 
 impl<'p> Solver<'p> {
@@ -116,6 +122,7 @@ impl<'p> Solver<'p> {
             invokes: Vec::new(),
             invoked: FastSet::default(),
             shared: FastMap::default(),
+            retyped: FastMap::default(),
             gathered: FastMap::default(),
             targets: Vec::new(),
         }
@@ -173,12 +180,12 @@ impl<'p> Solver<'p> {
         }
         self.uses[index as usize].seen = set;
         match kind {
-            UseKind::Load { dst, bytes } => {
-                let from = self.load_node(set, seen, bytes);
+            UseKind::Load { dst, width } => {
+                let from = self.load_node(set, seen, width);
                 self.graph.edge(&mut self.sets, from, dst, SAME);
             }
-            UseKind::Store { src, bytes } => {
-                let to = self.store_node(set, seen, bytes);
+            UseKind::Store { src, width } => {
+                let to = self.store_node(set, seen, width);
                 self.graph.edge(&mut self.sets, src, to, SAME);
             }
             UseKind::Gather { to, len } => {
@@ -195,6 +202,7 @@ impl<'p> Solver<'p> {
                     self.link(from, Link { from: Offsets::exact(0), len, by: at, to, within: None });
                 }
             }
+            UseKind::Retype { dst, to } => self.retype(dst, to, set, seen),
             UseKind::Invoke(invoke) => {
                 for entry in self.sets.difference(set, seen) {
                     if let ObjectKind::Function(function) = self.objects.kind(entry.object()) {
@@ -210,52 +218,52 @@ impl<'p> Solver<'p> {
     }
 
     /// A node with everything that a load through these pointers reads. `before`: a part of the set.
-    fn load_node(&mut self, set: Set, before: Set, bytes: u32) -> Node {
-        if let Some(node) = self.loads.get(&(set, bytes)) {
+    fn load_node(&mut self, set: Set, before: Set, width: Width) -> Node {
+        if let Some(node) = self.loads.get(&(set, width)) {
             return *node;
         }
         if self.sets.len(set) == 1 {
             let (region, at) = self.place(self.sets.entry(set, 0));
-            let node = self.view(region, at, bytes);
-            self.loads.insert((set, bytes), node);
+            let node = self.view(region, at, width);
+            self.loads.insert((set, width), node);
             return node;
         }
         let node = self.graph.node();
-        self.loads.insert((set, bytes), node);
-        let known = self.loads.get(&(before, bytes)).copied();
+        self.loads.insert((set, width), node);
+        let known = self.loads.get(&(before, width)).copied();
         if let Some(part) = known {
             self.graph.edge(&mut self.sets, part, node, SAME);
         }
         let entries = self.sets.difference(set, if known.is_some() { before } else { EMPTY });
         for entry in entries {
             let (region, at) = self.place(entry);
-            let view = self.view(region, at, bytes);
+            let view = self.view(region, at, width);
             self.graph.edge(&mut self.sets, view, node, SAME);
         }
         node
     }
 
     /// A node whose set goes to everything that a store through these pointers writes.
-    fn store_node(&mut self, set: Set, before: Set, bytes: u32) -> Node {
-        if let Some(node) = self.stores.get(&(set, bytes)) {
+    fn store_node(&mut self, set: Set, before: Set, width: Width) -> Node {
+        if let Some(node) = self.stores.get(&(set, width)) {
             return *node;
         }
         if self.sets.len(set) == 1 {
             let (region, at) = self.place(self.sets.entry(set, 0));
-            let node = self.cell(region, at, bytes);
-            self.stores.insert((set, bytes), node);
+            let node = self.cell(region, at, width);
+            self.stores.insert((set, width), node);
             return node;
         }
         let node = self.graph.node();
-        self.stores.insert((set, bytes), node);
-        let known = self.stores.get(&(before, bytes)).copied();
+        self.stores.insert((set, width), node);
+        let known = self.stores.get(&(before, width)).copied();
         if let Some(part) = known {
             self.graph.edge(&mut self.sets, node, part, SAME);
         }
         let entries = self.sets.difference(set, if known.is_some() { before } else { EMPTY });
         for entry in entries {
             let (region, at) = self.place(entry);
-            let cell = self.cell(region, at, bytes);
+            let cell = self.cell(region, at, width);
             self.graph.edge(&mut self.sets, node, cell, SAME);
         }
         node
