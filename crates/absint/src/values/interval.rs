@@ -58,7 +58,7 @@ pub(crate) fn exact(op: BinOp, bits: u32, a: Interval, b: Interval) -> Option<In
     };
     let range = range_of_bits(bits);
     let fits = wide(range.low) <= low && high <= wide(range.high);
-    fits.then(|| Interval { low: low as i64, high: high as i64 })
+    fits.then_some(Interval { low: low as i64, high: high as i64 })
 }
 
 fn corners(a: Interval, b: Interval, f: impl Fn(i128, i128) -> i128) -> (i128, i128) {

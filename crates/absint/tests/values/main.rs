@@ -11,7 +11,7 @@ use raddle_absint::terms::Definitions;
 use raddle_absint::values::{registers, with_memory};
 use raddle_absint::{Roots, accesses, order, points_to, threads};
 use raddle_config::Config;
-use raddle_facts::{OrderFacts, PointsTo, ThreadFacts, Values};
+use raddle_facts::Values;
 use raddle_frontend::{Request, load};
 use raddle_ir::{DataModel, Program};
 use raddle_libmodel::Models;
@@ -40,9 +40,6 @@ fn compile_file(path: &Path, model: DataModel, cflags: &[String]) -> Result<(Pro
 /// All facts of a program, as the analysis solves them one after the other.
 struct Solved {
     first: Values,
-    points_to: PointsTo,
-    threads: ThreadFacts,
-    order: OrderFacts,
     values: Values,
 }
 
@@ -66,5 +63,5 @@ fn solve(program: &Program, models: &Models) -> Solved {
     };
     let order = order::solve(input, None).facts();
     let values = with_memory(program, models, &roots, &first, &points_to, &threads, &order);
-    Solved { first, points_to, threads, order, values }
+    Solved { first, values }
 }

@@ -147,7 +147,7 @@ impl<'a> Names<'a> {
     }
 
     /// A value where the callee returns, in the caller's names.
-    pub fn from_return(&self, at: At, function: FunctionId, block: BlockId, value: Term) -> Option<Term> {
+    pub fn returned_value(&self, at: At, function: FunctionId, block: BlockId, value: Term) -> Option<Term> {
         if self.given.once.is_global(value) {
             return Some(value);
         }

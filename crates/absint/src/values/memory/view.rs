@@ -385,7 +385,7 @@ impl View for Memory<'_> {
     }
 
     fn outward(&self, call: At, function: FunctionId, block: BlockId, value: Term) -> Option<Term> {
-        self.names.from_return(call, function, block, value)
+        self.names.returned_value(call, function, block, value)
     }
 
     fn outward_cell(&self, call: At, function: FunctionId, cell: Cell) -> Option<Cell> {
