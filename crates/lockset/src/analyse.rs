@@ -3,10 +3,12 @@
 //! Order of work: expand, registers, points-to, threads, order; then, as long as it pays, memory facts and all of that once more; then
 //! locks, flags that locks guard, pairs.
 
+use crate::deadlock::{self, Candidates};
 use crate::gaps::{self, Gap};
 use crate::held::{self, Locks};
 use crate::pairs::{self, Pairs};
 use crate::published::Unpublished;
+use crate::ranking;
 use crate::rules::{Rules, State};
 use crate::warnings::{self, Warning};
 use raddle_absint::accesses::{self, Access};
@@ -17,7 +19,7 @@ use raddle_absint::terms::Definitions;
 use raddle_absint::{Roots, points_to, threads, values};
 use raddle_base::SiteId;
 use raddle_facts::{
-    Facts, HeldLock, LocalOrder, LockFacts, LockMode, PointsTo, Term, ThreadFacts, Values,
+    Facts, HeldLock, LocalOrder, LockFacts, LockMode, PointsTo, Term, ThreadFacts, ThreadId, Values,
 };
 use raddle_ir::expand::{self, ExpandError, Expanded, Recipe};
 use raddle_ir::{FunctionId, Program};
@@ -43,6 +45,8 @@ pub struct Analysis {
     pub pairs: Pairs,
     /// One per pair of source places, the most telling first.
     pub warnings: Vec<Warning>,
+    /// Cycles in the order in which locks are taken.
+    pub deadlocks: Candidates,
     /// Reachable things that are not understood: nothing is proved while there is one.
     pub gaps: Vec<Gap>,
     /// Ids of assumptions that the facts rest on.
@@ -77,10 +81,12 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     let models = models.of_expanded(&expanded.function_origin);
     let round = solve(&expanded.program, &models, &roots);
     let locks = held::solve(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
-    let held = {
-        let mut reader = Locks::new(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
+    let (held, edges) = {
+        let mut reader =
+            Locks::new(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
         reader.use_semaphores(&locks);
-        held_at_accesses(&reader, &locks, &round.accesses, &expanded.program)
+        let edges = deadlock::edges(&expanded.program, &reader, &locks, &round.threads);
+        (held_at_accesses(&reader, &locks, &round.accesses, &expanded.program), edges)
     };
     let input = order::Input {
         program: &expanded.program,
@@ -106,7 +112,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     let order = order::solve(input, Some(&query));
     let states = states(input, &order, &round.accesses, &held);
     let order_facts = order.facts();
-    let pairs = {
+    let (pairs, deadlocks) = {
         let mut unpublished = Unpublished::new(
             &expanded.program,
             &round.calls,
@@ -124,15 +130,44 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
             accesses: &round.accesses,
             states: &states,
         };
-        pairs::find(&rules, &round.points_to, &round.threads, &round.accesses, &mut unpublished)
+        let pairs = pairs::find(&rules, &round.points_to, &round.threads, &round.accesses, &mut unpublished);
+        let parallel = |x: &deadlock::Edge, y: &deadlock::Edge| {
+            let single = x.thread == y.thread && !round.threads.threads[x.thread].many;
+            let at = |edge: &deadlock::Edge| order.before(input, edge.function, edge.block, edge.index);
+            let (p, q) = (at(x), at(y));
+            !single
+                && rules.before(&p, x.thread, &q, y.thread).is_none()
+                && rules.before(&q, y.thread, &p, x.thread).is_none()
+        };
+        let by_place: HashMap<(SiteId, ThreadId), &deadlock::Edge> =
+            edges.iter().map(|edge| ((edge.site, edge.thread), edge)).collect();
+        let together = |a: SiteId, s: ThreadId, b: SiteId, t: ThreadId| match (
+            by_place.get(&(a, s)),
+            by_place.get(&(b, t)),
+        ) {
+            (Some(x), Some(y)) => parallel(x, y),
+            _ => true,
+        };
+        (pairs, deadlock::candidates(&edges, &round.threads, together, deadlock::Limits::default()))
     };
-    let (gaps, assumptions) = gaps::find(program, &expanded, &models, &round.values, &round.points_to, &round.calls);
-    let warnings = warnings::group(program, &expanded, &round.accesses, &pairs);
+    let (gaps, assumptions) =
+        gaps::find(program, &expanded, &models, &round.values, &round.points_to, &round.calls);
+    let ranks = ranking::rank(
+        &expanded.program,
+        &round.calls,
+        &round.definitions,
+        &round.points_to,
+        &round.threads,
+        &round.accesses,
+        &states,
+        &pairs,
+    );
+    let warnings = warnings::group(program, &expanded, &round.accesses, &pairs, &ranks);
     let counters = Counters {
         shared_variables: pairs.shared.len() as u64,
         pairs: pairs.candidates,
         warnings: pairs.warned.len() as u64,
-        after_reduction: pairs.warned.len() as u64,
+        after_reduction: ranks.iter().filter(|(rank, _)| *rank == 0).count() as u64,
         after_contexts: warnings.len() as u64,
         instructions: program.sites.len() as u64,
     };
@@ -141,6 +176,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         models,
         pairs,
         warnings,
+        deadlocks,
         gaps,
         assumptions,
         counters,
@@ -289,7 +325,8 @@ fn states(
                     let mut state = order.before(input, at.0, at.1, at.2);
                     state.handles.clear();
                     state.overwritten.clear();
-                    let state = interned.entry(format!("{state:?}")).or_insert_with(|| Rc::new(state)).clone();
+                    let state =
+                        interned.entry(format!("{state:?}")).or_insert_with(|| Rc::new(state)).clone();
                     last = Some((at, state.clone()));
                     state
                 }

@@ -10,6 +10,7 @@ pub mod held;
 pub mod history;
 mod pairs;
 mod published;
+mod ranking;
 pub mod reduce;
 mod rules;
 mod warnings;

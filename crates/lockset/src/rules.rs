@@ -1,5 +1,6 @@
 //! The rules by which two accesses cannot race, and the classes that they are tried on.
 
+use crate::history::{Histories, contradiction, histories};
 use crate::published::Unpublished;
 use raddle_absint::accesses::{Access, Kind};
 use raddle_absint::terms::{Definitions, term_of};
@@ -42,7 +43,7 @@ pub(crate) struct Class {
     threads: Rc<Vec<ThreadId>>,
     order: Rc<LocalOrder>,
     locks: Rc<Vec<LockKey>>,
-    histories: Rc<Vec<(Term, Vec<Term>)>>,
+    histories: Rc<Histories>,
     cells: Rc<Vec<OwnCell>>,
     /// Done in the round that creates an instance of a thread, before it, at this offset from its argument.
     prepares: Rc<Vec<(ThreadId, i64)>>,
@@ -151,15 +152,7 @@ impl Rules<'_> {
             state.locks.iter().flat_map(|held| self.keys(held, address, object)).collect();
         locks.sort();
         locks.dedup();
-        let histories = state
-            .locks
-            .iter()
-            .filter(|held| {
-                held.guard.is_none() && held.mode == LockMode::Exclusive && self.is_global(held.lock)
-            })
-            .filter(|held| !held.history.is_empty())
-            .map(|held| (held.lock, held.history.clone()))
-            .collect();
+        let histories = histories(&state.locks, |lock| self.is_global(lock));
         let runs = &self.threads.runs[access.function];
         let cells = match address {
             Some(address) if runs.iter().any(|thread| self.threads.threads[*thread].many) => {
@@ -279,16 +272,16 @@ impl Rules<'_> {
 
     /// Why the accesses of two different threads (or instances) cannot race.
     pub fn reason(&self, first: &Class, a: ThreadId, second: &Class, b: ThreadId) -> Option<Reason> {
-        if let Some(gate) = self.before(first, a, second, b) {
+        if let Some(gate) = self.before(&first.order, a, &second.order, b) {
             return Some(Reason::Ordered { gate, first_is_earlier: true });
         }
-        if let Some(gate) = self.before(second, b, first, a) {
+        if let Some(gate) = self.before(&second.order, b, &first.order, a) {
             return Some(Reason::Ordered { gate, first_is_earlier: false });
         }
         if let Some(lock) = self.common_lock(first, second) {
             return Some(Reason::CommonLock(lock));
         }
-        if let Some((held_by_first, held_by_second)) = inconsistent(first, second) {
+        if let Some((held_by_first, held_by_second)) = contradiction(&first.histories, &second.histories) {
             return Some(Reason::Histories { held_by_first, held_by_second });
         }
         if let Some(barrier) = self.apart_by_rounds(first, a, second, b) {
@@ -301,8 +294,14 @@ impl Rules<'_> {
     }
 
     /// The gate by which every execution of `early` on thread `a` comes before every execution of `late` on thread `b`.
-    fn before(&self, early: &Class, a: ThreadId, late: &Class, b: ThreadId) -> Option<GateKind> {
-        let passed = late.order.passed.iter().chain(&self.order.at_start[b]);
+    pub fn before(
+        &self,
+        early: &LocalOrder,
+        a: ThreadId,
+        late: &LocalOrder,
+        b: ThreadId,
+    ) -> Option<GateKind> {
+        let passed = late.passed.iter().chain(&self.order.at_start[b]);
         passed.map(|gate| (gate, &self.order.gates[*gate])).find_map(|(id, gate)| {
             let ordered = match gate.kind {
                 GateKind::Exited(thread) => thread == a,
@@ -311,7 +310,7 @@ impl Rules<'_> {
                 | GateKind::AtomicFlag(_)
                 | GateKind::FencedFlag(_)
                 | GateKind::LockedFlag(..) => {
-                    gate.openers == [a] && !self.threads.threads[a].many && !early.order.opened.contains(id)
+                    gate.openers == [a] && !self.threads.threads[a].many && !early.opened.contains(id)
                 }
             };
             ordered.then_some(gate.kind)
@@ -360,16 +359,6 @@ fn overlap_means_equal(first: &Class, second: &Class) -> bool {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-fn inconsistent(first: &Class, second: &Class) -> Option<(Term, Term)> {
-    first.histories.iter().find_map(|(held, since)| {
-        second
-            .histories
-            .iter()
-            .find(|(other, after)| held != other && since.contains(other) && after.contains(held))
-            .map(|(other, _)| (*held, *other))
-    })
 }
 
 /// Whether `early` is done by the creator for the instance that it then creates, and `late` touches memory of its own instance only.

@@ -23,12 +23,27 @@ pub struct Warning {
 /// Contexts kept of one warning.
 const CONTEXTS: usize = 64;
 
-pub(crate) fn group(program: &Program, expanded: &Expanded, accesses: &[Access], pairs: &Pairs) -> Vec<Warning> {
+/// `ranks` has a rank and a covering pair for each warned pair.
+pub(crate) fn group(
+    program: &Program,
+    expanded: &Expanded,
+    accesses: &[Access],
+    pairs: &Pairs,
+    ranks: &[(usize, Option<usize>)],
+) -> Vec<Warning> {
     let mut by_place: BTreeMap<(Place, Place), Warning> = BTreeMap::new();
-    for pair in &pairs.warned {
+    let mut place_of: Vec<(Place, Place)> = Vec::with_capacity(pairs.warned.len());
+    let mut best: BTreeMap<(Place, Place), (usize, Option<usize>)> = BTreeMap::new();
+    for (pair, rank) in pairs.warned.iter().zip(ranks) {
         let site = |index: usize| expanded.site_origin[accesses[index].site];
-        let (a, b) = ((place(program, site(pair.first)), pair.first), (place(program, site(pair.second)), pair.second));
+        let (a, b) = (
+            (place(program, site(pair.first)), pair.first),
+            (place(program, site(pair.second)), pair.second),
+        );
         let ((low, x), (high, y)) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+        place_of.push((low, high));
+        let lowest = best.entry((low, high)).or_insert(*rank);
+        *lowest = (*lowest).min(*rank);
         let warning = by_place.entry((low, high)).or_insert_with(|| Warning {
             first: site(x),
             second: site(y),
@@ -40,9 +55,16 @@ pub(crate) fn group(program: &Program, expanded: &Expanded, accesses: &[Access],
             warning.contexts.push((x, y));
         }
     }
-    let mut warnings: Vec<Warning> = by_place.into_values().collect();
-    for (index, warning) in warnings.iter_mut().enumerate() {
+    let mut ordered: Vec<((Place, Place), Warning)> = by_place.into_iter().collect();
+    ordered.sort_by_key(|(place, _)| (best[place].0, *place));
+    let position: BTreeMap<(Place, Place), usize> =
+        ordered.iter().enumerate().map(|(index, (place, _))| (*place, index)).collect();
+    let mut warnings = Vec::with_capacity(ordered.len());
+    for (index, (place, mut warning)) in ordered.into_iter().enumerate() {
         warning.rank = index as u32 + 1;
+        warning.covered_by =
+            best[&place].1.map(|pair| position[&place_of[pair]]).filter(|other| *other != index);
+        warnings.push(warning);
     }
     warnings
 }

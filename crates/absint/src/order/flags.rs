@@ -11,6 +11,7 @@ use super::Input;
 use super::gates::Gates;
 use super::nonzero::shown_nonzero;
 use crate::accesses::Access;
+use crate::calls::Way;
 use crate::cfg::Cfg;
 use crate::terms::term_of;
 use raddle_base::{FenceOrder, Id, SiteId};
@@ -121,7 +122,38 @@ fn loads(input: Input<'_>) -> BTreeMap<(FunctionId, Reg), Read> {
             _ => {}
         }
     }
+    handed_back(input, &mut found);
     found
+}
+
+/// Results of functions that return what they read of a flag: the caller's test is a test of the flag.
+fn handed_back(input: Input<'_>, found: &mut BTreeMap<(FunctionId, Reg), Read>) {
+    for (function, list) in input.calls.from.iter() {
+        for call in list {
+            let (dsts, _) = call.parts(input.program, function);
+            let ([(target, Way::Call)], [dst]) = (call.runs.as_slice(), dsts) else { continue };
+            if !call.effects.is_empty() || !call.unknown.is_empty() {
+                continue;
+            }
+            let returned: Vec<Option<Reg>> = input.program.functions[*target]
+                .blocks
+                .iter()
+                .filter(|(block, _)| input.values.is_reachable(*target, *block))
+                .filter_map(|(_, block)| match &block.terminator {
+                    Terminator::Ret { values } => Some(values.first().and_then(|value| match value {
+                        Operand::Reg(reg) => Some(*reg),
+                        _ => None,
+                    })),
+                    _ => None,
+                })
+                .collect();
+            if let [Some(reg)] = returned.as_slice()
+                && let Some(read) = found.get(&(*target, *reg)).cloned()
+            {
+                found.insert((function, *dst), read);
+            }
+        }
+    }
 }
 
 fn starts_at_zero(input: Input<'_>, cell: Term, bytes: u64) -> bool {
@@ -245,8 +277,12 @@ fn fenced(
         }
     }
     let mut passes: Vec<SiteId> = Vec::new();
+    let mut at_once: Vec<(FunctionId, BlockId, BlockId)> = Vec::new();
     for test in tests.iter().filter(|test| test.read.atomic) {
-        let At::Edge(function, _, to) = test.at else { continue };
+        let At::Edge(function, from, to) = test.at else { continue };
+        if test.read.acquires {
+            at_once.push((function, from, to));
+        }
         let cfg = shape(function);
         if cfg.predecessors[to.index()].len() != 1 {
             continue;
@@ -257,7 +293,8 @@ fn fenced(
             }
         }
     }
-    if passes.is_empty() {
+    let relaxed = setters.iter().any(|setter| setter.atomic.is_some_and(|atomic| !atomic.release));
+    if passes.is_empty() && (at_once.is_empty() || !relaxed) {
         return;
     }
     let gate = gates.add(GateKind::FencedFlag(cell), openers.to_vec());
@@ -273,6 +310,7 @@ fn fenced(
         gates.opened_by_access(input.program.functions[function].blocks[block].site_of(index), gate);
     }
     passes.into_iter().for_each(|site| gates.passed_at(site, gate));
+    at_once.into_iter().for_each(|edge| gates.on_edge.entry(edge).or_default().push(gate));
 }
 
 /// Fences of a function's reachable blocks.

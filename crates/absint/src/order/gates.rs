@@ -2,7 +2,7 @@
 
 use super::flags::{self, LockQuery};
 use super::{Input, join_all};
-use crate::accesses::Objects;
+use crate::accesses::{Kind, Objects};
 use crate::calls::{Call, Way};
 use crate::terms::term_of;
 use raddle_base::{Id, IdVec, SiteId};
@@ -248,7 +248,7 @@ impl Gates {
         });
         let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
         let mut writes: Vec<(usize, ObjectId, Offsets)> = Vec::new();
-        for (index, access) in input.accesses.iter().enumerate().filter(|(_, access)| access.is_write()) {
+        for (index, access) in input.accesses.iter().enumerate().filter(|(_, access)| access.kind == Kind::Write) {
             for (object, at) in access.targets(input.points_to) {
                 if self.holds_handles(*object, *at, access.bytes) {
                     writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);

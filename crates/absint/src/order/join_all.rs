@@ -7,6 +7,7 @@
 
 use super::Input;
 use super::gates::Gates;
+use crate::accesses::Kind;
 use crate::calls::{Call, Way};
 use crate::cfg::Cfg;
 use crate::induction::{Induction, induction};
@@ -194,11 +195,11 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Whether the creation is the only access that may write the handles.
+/// Whether the creation is the only access that may write the handles. Memory that was freed is not read again (A-BOUNDS).
 fn written_only_by(input: Input<'_>, cell: Term, create: &Call) -> bool {
     let places = super::handles::places(input, cell);
     !places.is_empty()
-        && input.accesses.iter().filter(|access| access.is_write()).all(|access| {
+        && input.accesses.iter().filter(|access| access.kind == Kind::Write).all(|access| {
             access.site == create.site
                 || !access.targets(input.points_to).iter().any(|(object, at)| {
                     places

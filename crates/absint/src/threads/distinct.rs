@@ -13,7 +13,7 @@ use crate::terms::{Definitions, term_of};
 use raddle_facts::{
     BeforeStart, Distinct, PointsTo, Root, Spacing, Start, Term, ThreadFacts, ThreadId, Times, Values,
 };
-use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg};
+use raddle_ir::{BlockId, CastOp, FunctionId, Inst, Operand, Program, Reg, Ty};
 use raddle_libmodel::ThreadOp;
 use raddle_libmodel::memory::{Base, Life, Value};
 
@@ -55,6 +55,7 @@ pub(super) fn solve(
                 spacing,
             });
             site.preparations(id, argument, accesses, &mut before);
+            site.narrowed(id, argument, Term::reg(thread.entry, param.reg), spacing, &mut found);
         }
         site.fields(id, argument, Term::reg(thread.entry, param.reg), points_to, accesses, &mut found);
     }
@@ -195,6 +196,38 @@ impl Site<'_> {
                     source: Some(offset),
                     spacing,
                 });
+            }
+        }
+    }
+
+    /// The argument as an `int` again: an integer that was widened to a pointer loses nothing when it is cut to its own width.
+    fn narrowed(
+        &self,
+        thread: ThreadId,
+        argument: Operand,
+        parameter: Term,
+        spacing: Spacing,
+        found: &mut Vec<Distinct>,
+    ) {
+        let function = &self.program.functions[self.creator];
+        let Some(moving) = affine(self.creator, function, self.definitions, self.values, argument) else { return };
+        let (Ty::Int(own), 1, Some(0)) =
+            (function.regs[moving.reg].ty, moving.scale, moving.base.as_constant())
+        else {
+            return;
+        };
+        for (id, body) in self.program.functions.iter() {
+            if self.facts.runs[id] != [thread] {
+                continue;
+            }
+            for inst in body.blocks.values().flat_map(|block| &block.insts) {
+                if let Inst::Cast { dst, op: CastOp::Trunc, to: Ty::Int(width), a, .. } = inst
+                    && *width >= own
+                    && term_of(self.values, id, *a) == parameter
+                {
+                    let source = Some(i64::MIN + i64::from(*width));
+                    found.push(Distinct { thread, function: id, reg: *dst, source, spacing });
+                }
             }
         }
     }
