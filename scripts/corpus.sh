@@ -16,7 +16,7 @@ clang=clang-$LLVM_MAJOR
 jobs=$(nproc)
 
 # To configure and compile the sources, and to see how their makefiles call the compiler.
-PACKAGES="bear bison dpkg-dev flex libaio-dev libbz2-dev libelf-dev libevent-dev libssl-dev lld-$LLVM_MAJOR make python3 time xz-utils zlib1g-dev"
+PACKAGES="bear bison curl dpkg-dev flex libaio-dev libbz2-dev libelf-dev libevent-dev libssl-dev lld-$LLVM_MAJOR make python3 time xz-utils zlib1g-dev"
 # The kernel files of the paper's table, or what became of them.
 KERNEL_FILES="mm/hugetlb fs/hugetlbfs/inode drivers/infiniband/ulp/ipoib/ipoib_multicast drivers/net/plip/plip net/core/sock
     fs/autofs/expire kernel/ptrace drivers/tty/tty_io drivers/md/raid1 drivers/md/raid5 arch/x86/kernel/amd_gart_64
@@ -156,6 +156,15 @@ rdkafka() {
     record rdkafka make -C src -j"$jobs" librdkafka.a
 }
 
+# The paper's ctrace_comb.c, already merged to one 32-bit file, is kept by the Goblint project among its benchmarks.
+ctrace() {
+    mkdir -p "$folder/src/ctrace"
+    cd "$folder/src/ctrace"
+    base=https://raw.githubusercontent.com/goblint/bench/ccd1c6ae78cc7c1841435b83d5ca10ca9ad31773
+    [ -s ctrace_comb.c ] || curl -fsSL --max-time 60 -o ctrace_comb.c "$base/pthread/ctrace_comb.c"
+    list ctrace "-m32 -std=gnu89" ctrace_comb.c
+}
+
 kernel_make() { make -j"$jobs" LLVM=-"$LLVM_MAJOR" HOSTCC="$clang" HOSTCXX="clang++-$LLVM_MAJOR" "$@"; }
 
 # The kernel's own configuration for x86 with the wanted drivers. Left out: what patches code at run time (static keys, tracing,
@@ -214,7 +223,7 @@ END
 
 prepare_packages >"$folder/log/packages" 2>&1 || say "some packages could not be installed, see log/packages"
 prepare_sources_list >"$folder/log/lists" 2>&1 || say "no source lists, see log/lists"
-for name in sqlite zstd memcached redis pbzip2 fio rdkafka linux; do
+for name in sqlite zstd memcached redis pbzip2 fio rdkafka ctrace linux; do
     [ ! -f "$folder/log/$name.done" ] || continue
     say "preparing $name"
     # A subshell of its own, so that `set -e` holds inside it.

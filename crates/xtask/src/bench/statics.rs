@@ -31,7 +31,9 @@ pub(super) fn run(root: &Path, only: &[String]) -> Result<(), String> {
     let mut rows = Vec::new();
     for input in INPUTS.iter().filter(|input| wanted(input.name)) {
         eprintln!("bench: static: {}", input.name);
-        rows.push((input, row(input, &folder, &tool)));
+        // No path of this machine on the page.
+        let here = format!("{}/", folder.display());
+        rows.push((input, row(input, &folder, &tool).map_err(|problem| problem.replace(&here, ""))));
     }
     let mut rungs = Vec::new();
     if wanted("ladder") {
@@ -120,6 +122,7 @@ fn row(input: &Input, folder: &Path, tool: &Tool) -> Result<Row, String> {
     if let Some(target) = input.target {
         from_sources.extend([OsStr::new("--target"), OsStr::new(target)]);
     }
+    from_sources.extend(input.source_flags.iter().map(OsStr::new));
     from_sources.push(database.as_os_str());
     Ok(Row {
         lines: ready.lines,
@@ -133,7 +136,7 @@ fn row(input: &Input, folder: &Path, tool: &Tool) -> Result<Row, String> {
 fn ready(input: &Input, folder: &Path) -> Result<Ready, String> {
     let database = input.database(folder);
     if !database.is_file() {
-        return Err(format!("could not be had; see {}", folder.join("log").display()));
+        return Err("could not be had; the corpus folder's `log` says why".to_owned());
     }
     let units = link::units(&database)?;
     let home = folder.join("inputs").join(input.name);

@@ -9,6 +9,8 @@ pub(super) struct Input {
     /// The source with the wanted `main`, where the database has several.
     pub(super) target: Option<&'static str>,
     pub(super) take: Take,
+    /// Flags of `raddle` that the sources want and bitcode does not.
+    pub(super) source_flags: &'static [&'static str],
     pub(super) paper: Option<Paper>,
 }
 
@@ -33,15 +35,20 @@ pub(super) struct Paper {
     pub(super) seconds: f64,
 }
 
-/// The paper's driver that has no successor here: `ctrace` was a user-level library whose source is not in Debian.
-pub(super) const NOT_FOUND: &str = "ctrace_comb";
-
 pub(super) const INPUTS: &[Input] = &[
     driver("hugetlb", Some(paper("hugetlb", 1.2, [5, 4, 1, 1], 3.2))),
     driver("inode", None),
     driver("ipoib_multicast", Some(paper("ipoibmulticast", 26.1, [10, 33228, 6, 6], 7.0))),
     driver("plip", Some(paper("plip", 13.7, [17, 94, 51, 51], 5.0))),
     driver("sock", Some(paper("sock", 0.9, [6, 32, 21, 13], 2.0))),
+    Input {
+        name: "ctrace",
+        kind: Kind::Program,
+        target: None,
+        take: Take::All,
+        source_flags: &["--data-model", "ILP32"],
+        paper: Some(paper("ctrace_comb", 1.4, [19, 985, 218, 58], 6.7)),
+    },
     driver("expire", Some(paper("autofs_expire", 8.3, [7, 20, 8, 3], 6.0))),
     driver("ptrace", Some(paper("ptrace", 15.4, [3, 9, 1, 1], 15.0))),
     driver("tty_io", Some(paper("tty_io", 17.8, [1, 6, 3, 3], 4.0))),
@@ -68,15 +75,22 @@ impl Input {
 }
 
 const fn driver(name: &'static str, paper: Option<Paper>) -> Input {
-    Input { name, kind: Kind::Driver, target: None, take: Take::All, paper }
+    Input { name, kind: Kind::Driver, target: None, take: Take::All, source_flags: &[], paper }
 }
 
 const fn program(name: &'static str, target: Option<&'static str>, take: Take) -> Input {
-    Input { name, kind: Kind::Program, target, take, paper: None }
+    Input { name, kind: Kind::Program, target, take, source_flags: &[], paper: None }
 }
 
 const fn library(name: &'static str, headers: &'static [&'static str]) -> Input {
-    Input { name, kind: Kind::Library(headers), target: None, take: Take::All, paper: None }
+    Input {
+        name,
+        kind: Kind::Library(headers),
+        target: None,
+        take: Take::All,
+        source_flags: &[],
+        paper: None,
+    }
 }
 
 const fn paper(name: &'static str, kloc: f64, counts: [u32; 4], seconds: f64) -> Paper {
