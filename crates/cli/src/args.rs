@@ -2,7 +2,7 @@
 
 use crate::words;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use raddle_driver::{DataModel, Goal, Mode, Search, Spurious, Subject};
+use raddle_driver::{DataModel, Engines, Goal, Line, Mode, Search, Spurious, StaticRequest, Subject};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,7 +29,11 @@ pub(crate) enum Command {
     Static(StaticArgs),
     /// Run a program under the schedule of a witness file and show what happens
     Replay(ReplayArgs),
-    /// Check a witness file independently: exit code 1 if it shows what it claims, 3 if not
+    /// Check a witness or certificate file independently
+    #[command(
+        after_help = "Exit codes: 1 a witness that shows what it claims, 0 a certificate that is accepted, \
+                            3 neither of the two."
+    )]
     Certify(CertifyArgs),
 }
 
@@ -60,9 +64,18 @@ pub(crate) struct ExploreArgs {
 pub(crate) struct StaticArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
-    /// Functions that any number of clients may call at once, for code without `main`
-    #[arg(long = "entry", value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) entries: Vec<String>,
+    /// Say of every access of one line what keeps it from racing, or that nothing does
+    #[arg(long, value_name = "FILE:LINE", value_parser = words::line)]
+    explain: Option<Line>,
+    /// Write the proof to a file that `raddle certify` checks
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// Stop after this many seconds; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = words::seconds)]
+    time_limit: Duration,
+    /// Stop when Raddle uses this much memory: bytes, or with K, M, G
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = words::bytes)]
+    memory_limit: u64,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -79,9 +92,9 @@ pub(crate) struct ReplayArgs {
 
 #[derive(Args)]
 pub(crate) struct CertifyArgs {
-    /// A file that `raddle check` wrote
+    /// A file that `raddle check` or `raddle static --certificate` wrote
     pub(crate) file: PathBuf,
-    /// The program's files, if not those that the witness names
+    /// The program's files, if not those that the file names
     pub(crate) inputs: Vec<PathBuf>,
 }
 
@@ -105,6 +118,9 @@ pub(crate) struct ProgramArgs {
     /// Configuration file [default: raddle.toml beside the input, else in the current folder]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Functions that any number of clients may call at once, for code without `main`
+    #[arg(long = "entry", value_name = "NAMES", value_delimiter = ',')]
+    entries: Vec<String>,
     /// Standard input of the program [default: empty]
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
@@ -205,14 +221,27 @@ impl ProgramArgs {
             config: self.config.clone(),
             args: self.args.clone(),
             stdin: self.stdin.clone(),
+            entries: self.entries.clone(),
             spurious: if self.no_spurious { Spurious::Off } else { Spurious::On },
         })
     }
 }
 
+impl StaticArgs {
+    pub(crate) fn request(&self) -> StaticRequest {
+        StaticRequest {
+            time: (!self.time_limit.is_zero()).then_some(self.time_limit),
+            memory: (self.memory_limit != 0).then_some(self.memory_limit),
+            certificate: self.certificate.clone(),
+            explain: self.explain.clone(),
+        }
+    }
+}
+
 impl SearchArgs {
-    pub(crate) fn search(&self, mode: Mode) -> Search {
+    pub(crate) fn search(&self, engines: Engines, mode: Mode) -> Search {
         Search {
+            engines,
             mode,
             goal: if self.first { Goal::FirstRace } else { Goal::AllRaces },
             time: (!self.time_limit.is_zero()).then_some(self.time_limit),

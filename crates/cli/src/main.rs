@@ -11,7 +11,7 @@ mod words;
 use args::{Cli, Command, OutputArgs, ProgramArgs};
 use clap::Parser;
 use output::Exit;
-use raddle_driver::{Control, Progress, Search, StaticRequest};
+use raddle_driver::{Certified, Control, Engines, Progress, Search};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,18 +29,22 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Check(check) => {
-            let search = check.search.search(raddle_driver::Mode::Sync);
+            let search = check.search.search(Engines::All, raddle_driver::Mode::Sync);
             run_search(&check.program, &search, &check.output)
         }
         Command::Explore(explore) => {
-            let search = explore.search.search(explore.mode.into());
+            let search = explore.search.search(Engines::Explore, explore.mode.into());
             run_search(&explore.program, &search, &explore.output)
         }
         Command::Static(one) => {
             output::refuse_to_overwrite(&one.output, &one.program.inputs)?;
-            let request = StaticRequest { entries: one.entries.clone() };
-            let answer = raddle_driver::statics(&one.program.subject()?, &request)?;
-            output::write(&answer, &one.output)
+            let interrupt = interrupt::install();
+            let (answer, explanation) =
+                raddle_driver::statics(&one.program.subject()?, &one.request(), interrupt)?;
+            match explanation {
+                Some(explanation) => output::write_explanation(&answer, &explanation, &one.output),
+                None => output::write(&answer, &one.output),
+            }
         }
         Command::Replay(replay) => {
             let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;
@@ -49,10 +53,10 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
             let answer = raddle_driver::replay(&replay.witness, &replay.inputs)?;
             output::write(&answer, &replay.output)
         }
-        Command::Certify(certify) => {
-            let answer = raddle_driver::replay(&certify.file, &certify.inputs)?;
-            output::write_judgement(&answer, &certify.file)
-        }
+        Command::Certify(certify) => match raddle_driver::certify(&certify.file, &certify.inputs)? {
+            Certified::Witness(answer) => output::write_judgement(&answer, &certify.file),
+            Certified::Certificate(acceptance) => output::write_acceptance(&acceptance, &certify.file),
+        },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{ColourArg, Format, OutputArgs};
 use anyhow::Context;
-use raddle_driver::{Answer, Outcome, Verdict};
+use raddle_driver::{Acceptance, Answer, Evidence, Explanation, Outcome, Verdict};
 use raddle_report::{Colour, FileSources, Look};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -29,24 +29,60 @@ pub(crate) fn refuse_to_overwrite(output: &OutputArgs, files: &[PathBuf]) -> any
 
 /// Prints the report as asked.
 pub(crate) fn write(answer: &Answer, output: &OutputArgs) -> anyhow::Result<Exit> {
-    if !output.quiet {
-        for warning in &answer.warnings {
-            eprintln!("warning: {warning}");
-        }
-    }
+    warn(answer, output);
     let text = match output.format {
         Format::Full => raddle_report::full(&answer.outcome, &FileSources::default(), &look(output)),
         Format::Concise => raddle_report::concise(&answer.outcome),
         Format::Json => raddle_report::json(&answer.outcome),
     };
-    match &output.output {
-        Some(path) => {
-            std::fs::write(path, &text).with_context(|| format!("cannot write {}", path.display()))?
-        }
-        None if output.quiet => {}
-        None => to_stdout(&text)?,
-    }
+    emit(&text, output)?;
     Ok(exit(&answer.outcome))
+}
+
+fn warn(answer: &Answer, output: &OutputArgs) {
+    if !output.quiet {
+        for warning in &answer.warnings {
+            eprintln!("warning: {warning}");
+        }
+    }
+}
+
+fn emit(text: &str, output: &OutputArgs) -> anyhow::Result<()> {
+    match &output.output {
+        Some(path) => std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display())),
+        None if output.quiet => Ok(()),
+        None => to_stdout(text),
+    }
+}
+
+/// Prints the explanation of a line instead of the report. In the forms for programs the report is all there is.
+pub(crate) fn write_explanation(
+    answer: &Answer,
+    explanation: &Explanation,
+    output: &OutputArgs,
+) -> anyhow::Result<Exit> {
+    if output.format != Format::Full {
+        return write(answer, output);
+    }
+    warn(answer, output);
+    let text = raddle_report::explain(explanation, &FileSources::default(), &look(output));
+    emit(&text, output)?;
+    Ok(exit(&answer.outcome))
+}
+
+/// One line: whether the certificate proves what it claims.
+pub(crate) fn write_acceptance(acceptance: &Acceptance, file: &Path) -> anyhow::Result<Exit> {
+    let (text, exit) = match acceptance {
+        Acceptance::Accepted { assumptions } if assumptions.is_empty() => {
+            ("accepted: no data race".to_owned(), Exit::Safe)
+        }
+        Acceptance::Accepted { assumptions } => {
+            (format!("accepted: no data race, assuming {}", assumptions.join(", ")), Exit::Safe)
+        }
+        Acceptance::Refused { reason } => (format!("not accepted: {reason}"), Exit::Unknown),
+    };
+    to_stdout(&format!("{}: {text}\n", file.display()))?;
+    Ok(exit)
 }
 
 /// One line: whether the witness shows what it claims.
@@ -65,10 +101,10 @@ pub(crate) fn write_judgement(answer: &Answer, file: &Path) -> anyhow::Result<Ex
     Ok(exit)
 }
 
-/// Every finding of the driver is confirmed.
 fn exit(outcome: &Outcome) -> Exit {
+    let confirmed = |evidence: &Evidence| matches!(evidence, Evidence::Replayed { .. });
     match outcome.verdict {
-        _ if !outcome.findings.is_empty() => Exit::Found,
+        _ if outcome.findings.iter().any(|finding| confirmed(&finding.evidence)) => Exit::Found,
         Verdict::Race => Exit::Found,
         Verdict::Safe => Exit::Safe,
         Verdict::Unknown => Exit::Unknown,

@@ -1,5 +1,6 @@
 //! Small languages inside flags: sizes, durations, a string of compiler flags.
 
+use raddle_driver::Line;
 use std::time::Duration;
 
 /// `500M`, `2G`, `65536`
@@ -23,6 +24,16 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.trim_end_matches('s').parse().map_err(|_| "not a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(number).map_err(|_| "not a length of time".to_owned())
+}
+
+/// `queue.c:12`
+pub(crate) fn line(text: &str) -> Result<Line, String> {
+    let wrong = || "write FILE:LINE, as in queue.c:12".to_owned();
+    let (file, line) = text.rsplit_once(':').ok_or_else(wrong)?;
+    match line.parse() {
+        Ok(line) if !file.is_empty() && line > 0 => Ok(Line { file: file.to_owned(), line }),
+        _ => Err(wrong()),
+    }
 }
 
 /// Words as a shell splits them: spaces part, quotes and backslashes hold together.
@@ -55,7 +66,8 @@ pub(crate) fn split(text: &str) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, seconds, split};
+    use super::{bytes, line, seconds, split};
+    use raddle_driver::Line;
     use std::time::Duration;
 
     #[test]
@@ -74,6 +86,14 @@ mod tests {
         assert_eq!(seconds("10s"), Ok(Duration::from_secs(10)));
         for bad in ["", "-1", "x", "inf", "nan"] {
             assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn lines() {
+        assert_eq!(line("a/q.c:12"), Ok(Line { file: "a/q.c".to_owned(), line: 12 }));
+        for bad in ["", "q.c", "q.c:", ":12", "q.c:0", "q.c:x", "q.c:1:2x"] {
+            assert!(line(bad).is_err(), "{bad}");
         }
     }
 

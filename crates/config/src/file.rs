@@ -45,7 +45,7 @@ pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
     reader.config(table.get_ref())
 }
 
-const TOP_KEYS: &[&str] = &["lock", "ignore"];
+const TOP_KEYS: &[&str] = &["lock", "ignore", "entries"];
 const LOCK_KEYS: &[&str] = &["acquire", "release", "try", "try_success", "argument", "mode"];
 const MODES: &[&str] = &["exclusive", "shared"];
 const SUCCESSES: &[&str] = &["zero", "non-zero"];
@@ -61,6 +61,7 @@ impl Reader<'_> {
             match key.get_ref().as_ref() {
                 "lock" => config.locks = self.locks(value)?,
                 "ignore" => config.ignore = self.functions(value)?,
+                "entries" => config.entries = self.functions(value)?,
                 other => return Err(self.unknown_key(key.span(), other, TOP_KEYS)),
             }
         }

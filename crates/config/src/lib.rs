@@ -1,4 +1,4 @@
-//! `raddle.toml`: the user's own lock functions, and functions to ignore.
+//! `raddle.toml`: the user's own lock functions, functions to ignore, functions that clients call.
 //!
 //! ```toml
 //! [[lock]]
@@ -12,6 +12,7 @@
 //!
 //! ```toml
 //! ignore = ["log_message"]   # functions without a body that do nothing of interest and return 0
+//! entries = ["open", "read"] # functions that any number of clients may call at once, for code without `main`
 //! ```
 //!
 //! Unknown keys are errors: a misspelt key must not silently change what a verdict rests on.
@@ -29,6 +30,8 @@ pub struct Config {
     pub locks: Vec<LockFunctions>,
     /// Functions that are taken to do nothing and return 0 where they have no body (assumption A-IGNORE).
     pub ignore: Vec<String>,
+    /// Functions that any number of clients may call at once.
+    pub entries: Vec<String>,
 }
 
 /// `[[lock]]`: functions that acquire and release what an argument points to. At least `acquire` or `release` is there.

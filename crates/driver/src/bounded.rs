@@ -143,7 +143,7 @@ mod tests {
         let mut complete = 0;
         for seed in 0..50 {
             let script = generate(seed, &Profile::EVERYTHING);
-            let exploration = watched(&interrupt, Bounds::default(), |watch| {
+            let exploration = watched(&interrupt, Bounds::none(), |watch| {
                 let limits =
                     Limits { goal: Goal::AllRaces, interrupt: Some(watch.flag()), ..Limits::default() };
                 sync(&mut Bounded::new(ScriptMachine::new(&script), watch), &limits)
@@ -168,7 +168,7 @@ mod tests {
         for seed in 0..20 {
             let script = generate(seed, &Profile::TINY);
             let limits = Limits { goal: Goal::AllRaces, ..Limits::default() };
-            let bounded = watched(&interrupt, Bounds::default(), |watch| {
+            let bounded = watched(&interrupt, Bounds::none(), |watch| {
                 sync(&mut Bounded::new(ScriptMachine::new(&script), watch), &limits)
             });
             assert_eq!(bounded, sync(&mut ScriptMachine::new(&script), &limits), "seed {seed}");

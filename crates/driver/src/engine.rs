@@ -10,6 +10,7 @@ use raddle_finding::UnknownReason;
 use raddle_interp::Interp;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 pub(crate) struct Explored {
     pub(crate) exploration: Exploration,
@@ -24,12 +25,13 @@ pub(crate) fn explore(
     loaded: &Loaded,
     search: &Search,
     control: Control<'_>,
+    began: Instant,
 ) -> Result<Explored, UnknownReason> {
     guarded("explore", || {
         let machine =
             Interp::new(Arc::clone(&loaded.program), Arc::clone(&loaded.models), loaded.options.clone())
                 .map_err(|error| UnknownReason { place: String::new(), text: error.to_string() })?;
-        let bounds = Bounds { time: search.time, memory: search.memory };
+        let bounds = Bounds { time: search.time, memory: search.memory, began };
         Ok(watched(control.interrupt, bounds, |watch| {
             let limits = Limits {
                 goal: match search.goal {

@@ -11,14 +11,21 @@ pub enum DriverError {
     Frontend(#[from] FrontendError),
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("the program has no `main` function: give all files that it is made of")]
+    #[error(
+        "the program has no `main` function: give all files that it is made of, or with --entry the functions that \
+         clients call"
+    )]
     NoMain,
     #[error("there is no function `{name}` to take as an entry{}", nearest(similar))]
     NoEntry { name: String, similar: Vec<String> },
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
+    #[error("cannot write {}: {source}", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
     #[error("{} is not a witness file of Raddle: {message}", path.display())]
     BrokenWitness { path: PathBuf, message: String },
+    #[error("{} is not a certificate of Raddle: {message}", path.display())]
+    BrokenCertificate { path: PathBuf, message: String },
     #[error(
         "{} names the input {}, which is not there. Run it from the folder that it was recorded in, or give the \
          program's files behind it",

@@ -1,12 +1,16 @@
-//! Loads a program, runs the engine within its limits, has every claim confirmed by `certify`, and merges what is left into one
+//! Loads a program, runs the engines within their limits, has every claim confirmed by `certify`, and merges what is left into one
 //! outcome.
 //!
 //! Nothing an engine says is believed: a race that `certify` refuses is not reported, and the refusal is a bug of Raddle that turns
 //! `safe` into `unknown`. So does a panic, a limit, or anything that was not understood. Errs towards `unknown`.
 
+mod aside;
 mod bounded;
+mod certificate;
+mod combine;
 mod confirm;
 mod engine;
+mod entries;
 mod error;
 mod guard;
 mod load;
@@ -17,18 +21,21 @@ mod statics;
 mod watchdog;
 mod witness;
 
+pub use certificate::Acceptance;
 pub use error::DriverError;
 pub use raddle_explore::enumerate::Progress;
-pub use raddle_finding::{Deadlocks, Outcome, Verdict};
+pub use raddle_finding::{Deadlocks, Evidence, Explanation, Outcome, Verdict};
 pub use raddle_ir::DataModel;
-pub use replay::{replay, witness_subject};
-pub use request::{Control, Goal, Mode, Search, Spurious, Subject};
-
-pub use statics::{StaticRequest, statics};
+pub use replay::{Certified, certify, replay, witness_subject};
+pub use request::{Control, Engines, Goal, Mode, Search, Spurious, Subject};
+pub use statics::{Line, StaticRequest, statics};
 
 use guard::guarded;
+use load::Loaded;
+use outcome::Draft;
 use raddle_finding::UnknownReason;
 use std::time::Instant;
+use watchdog::Bounds;
 
 /// The outcome, and what is worth saying besides (clang's warnings, a witness that could not be written).
 #[derive(Clone, Debug)]
@@ -47,19 +54,47 @@ pub fn check(subject: &Subject, search: &Search, control: Control<'_>) -> Result
 }
 
 fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
+    let began = Instant::now();
     let loaded = load::load(subject)?;
+    let entries = entries::find(&loaded, &loaded.entries)?;
     let mut warnings = loaded.warnings.clone();
-    let explored = match engine::explore(&loaded, search, control) {
-        Ok(explored) => explored,
-        Err(bug) => return Ok(Answer { outcome: outcome::unknown(vec![bug]), warnings }),
+    let statically = match search.engines {
+        Engines::All => {
+            // The search must have its share of the time, too.
+            let bounds = Bounds { time: search.time.map(|time| time / 2), memory: search.memory, began };
+            Some(statics::run(&loaded, entries, None, control.interrupt, bounds))
+        }
+        Engines::Explore => None,
     };
-    let confirmed = confirm::confirm(&loaded, &explored.exploration, search.mode);
-    let mut outcome = outcome::merge(&loaded, &explored, confirmed, search);
+    let mut draft = explored(&loaded, search, control, began);
+    let proof = match statically {
+        Some(statically) => combine::combine(&loaded, statically, &mut draft, &mut warnings),
+        None => None,
+    };
     if let Some(folder) = &search.witness_dir {
-        warnings.extend(witness::write_all(&loaded, subject, folder, &mut outcome));
+        warnings.extend(witness::write_all(&loaded, subject, folder, &mut draft));
+        if let Some(proof) = proof {
+            warnings.extend(certificate::write_beside(&loaded, subject, folder, &proof, &mut draft));
+        }
     }
-    let outcome = outcome.into_outcome();
-    Ok(Answer { outcome, warnings })
+    Ok(Answer { outcome: draft.into_outcome(), warnings })
+}
+
+fn explored(loaded: &Loaded, search: &Search, control: Control<'_>, began: Instant) -> Draft {
+    if !loaded.has_main {
+        return outcome::nothing(plain("there is no `main`, so nothing was run"));
+    }
+    match engine::explore(loaded, search, control, began) {
+        Ok(explored) => {
+            let confirmed = confirm::confirm(loaded, &explored.exploration, search.mode);
+            outcome::merge(loaded, &explored, confirmed, search)
+        }
+        Err(reason) => outcome::nothing(reason),
+    }
+}
+
+fn plain(text: &str) -> UnknownReason {
+    UnknownReason { place: String::new(), text: text.to_owned() }
 }
 
 /// The words of every bug of our own.

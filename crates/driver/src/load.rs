@@ -21,16 +21,15 @@ pub(crate) struct Loaded {
     pub(crate) stdin_digest: Option<u128>,
     pub(crate) warnings: Vec<String>,
     pub(crate) assumptions: Vec<&'static str>,
+    /// Names of functions that clients call.
+    pub(crate) entries: Vec<String>,
+    pub(crate) has_main: bool,
     /// Bugs of ours met on the way: no `safe` any more.
     pub(crate) bugs: Vec<UnknownReason>,
 }
 
+/// A program without `main` needs entries that clients call.
 pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
-    load_open(subject, false)
-}
-
-/// `open`: the program may do without `main`, because clients call its entries.
-pub(crate) fn load_open(subject: &Subject, open: bool) -> Result<Loaded, DriverError> {
     let config_path = subject.config.clone().or_else(|| config_nearby(&subject.inputs));
     let config = config_path.as_ref().map(Config::load).transpose()?.unwrap_or_default();
     let stdin = match &subject.stdin {
@@ -47,7 +46,10 @@ pub(crate) fn load_open(subject: &Subject, open: bool) -> Result<Loaded, DriverE
     };
     let built = raddle_frontend::load(&request)?;
     let program = built.program;
-    if !open && !program.function_by_symbol("main").is_some_and(|main| program.functions[main].is_defined()) {
+    let entries: Vec<String> = subject.entries.iter().chain(&config.entries).cloned().collect();
+    let has_main =
+        program.function_by_symbol("main").is_some_and(|main| program.functions[main].is_defined());
+    if !has_main && entries.is_empty() {
         return Err(DriverError::NoMain);
     }
     let mut bugs = Vec::new();
@@ -71,6 +73,8 @@ pub(crate) fn load_open(subject: &Subject, open: bool) -> Result<Loaded, DriverE
         config: config_path,
         warnings: built.warnings,
         assumptions,
+        entries,
+        has_main,
         bugs,
     })
 }

@@ -4,7 +4,7 @@ use crate::confirm::Confirmed;
 use crate::engine::Explored;
 use crate::load::Loaded;
 use crate::witness::Claim;
-use crate::{Mode, Search};
+use crate::{Mode, Search, plain};
 use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_explore::enumerate::{Coverage, Gap};
@@ -33,8 +33,10 @@ impl Shown {
 
 /// An outcome whose witnesses are not written yet.
 pub(crate) struct Draft {
-    shown: Vec<Shown>,
-    rest: Outcome,
+    /// Confirmed findings.
+    pub(crate) shown: Vec<Shown>,
+    /// Everything else; its findings come after the confirmed ones.
+    pub(crate) rest: Outcome,
 }
 
 impl Draft {
@@ -43,8 +45,15 @@ impl Draft {
     }
 
     pub(crate) fn into_outcome(self) -> Outcome {
-        Outcome { findings: self.shown.into_iter().map(|shown| shown.finding).collect(), ..self.rest }
+        let Outcome { findings, .. } = self.rest;
+        let shown = self.shown.into_iter().map(|shown| shown.finding);
+        Outcome { findings: shown.chain(findings).collect(), ..self.rest }
     }
+}
+
+/// Nothing was found out, for this reason.
+pub(crate) fn nothing(reason: UnknownReason) -> Draft {
+    Draft { shown: Vec::new(), rest: unknown(vec![reason]) }
 }
 
 /// Nothing but reasons.
@@ -55,6 +64,7 @@ pub(crate) fn unknown(unknown_reasons: Vec<UnknownReason>) -> Outcome {
         findings: Vec::new(),
         proved: Vec::new(),
         assumptions: Vec::new(),
+        deadlock_assumptions: Vec::new(),
         unknown_reasons,
         stats: Stats::default(),
     }
@@ -75,6 +85,10 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
         .extend(exploration.unknown_reasons.iter().map(|gap| reason(&loaded.program, gap, explored, search)));
     reasons.extend(explored.incomplete.iter().cloned());
     reasons.extend(confirmed.doubtful);
+    if !loaded.entries.is_empty() {
+        let names = loaded.entries.join(", ");
+        reasons.insert(plain(&format!("a run has no clients: {names} were not called from outside")));
+    }
 
     let races = shown.iter().filter(|shown| shown.finding.kind == FindingKind::DataRace).count();
     if races == 0 && reasons.is_empty() {
@@ -108,6 +122,7 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
             findings: Vec::new(),
             proved,
             assumptions: assumptions.into_iter().map(Assumption::named).collect(),
+            deadlock_assumptions: Vec::new(),
             unknown_reasons: reasons.into_iter().collect(),
             stats: Stats {
                 executions: exploration.runs.executions,
@@ -180,18 +195,14 @@ pub(crate) fn place(program: &Program, site: SiteId) -> String {
     }
 }
 
-fn plain(text: &str) -> UnknownReason {
-    UnknownReason { place: String::new(), text: text.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Draft, Shown, merge, plain};
+    use super::{Draft, Shown, merge};
     use crate::confirm::Confirmed;
     use crate::engine::Explored;
     use crate::load::Loaded;
     use crate::witness::Claim;
-    use crate::{Goal, Mode, Search, bug};
+    use crate::{Goal, Mode, Search, bug, plain};
     use raddle_base::{IdVec, SiteId};
     use raddle_certify::Witness;
     use raddle_event::ProblemKind;
@@ -215,6 +226,8 @@ mod tests {
             stdin_digest: None,
             warnings: Vec::new(),
             assumptions: vec!["A-LAYOUT"],
+            entries: Vec::new(),
+            has_main: true,
             bugs: Vec::new(),
         }
     }
@@ -284,7 +297,8 @@ mod tests {
     fn anything_left_open_is_unknown() {
         let search = Search::default();
         type Change = fn(&mut Loaded, &mut Explored);
-        let open: [(&str, Change); 6] = [
+        let open: [(&str, Change); 7] = [
+            ("no clients", |l, _| l.entries.push("open".to_owned())),
             ("executions", |_, e| e.exploration.unknown_reasons.extend([Gap::Executions])),
             ("deep", |_, e| {
                 e.exploration.unknown_reasons.insert(Gap::Machine { reason: "too deep".to_owned() });

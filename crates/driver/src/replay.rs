@@ -1,11 +1,11 @@
-//! `raddle replay` and `raddle certify`: a witness file back to what it shows.
+//! `raddle replay` and `raddle certify`: a file back to what it shows.
 
 use crate::confirm::{problem_finding, race_finding};
 use crate::guard::guarded;
 use crate::load::{Loaded, load};
 use crate::outcome::{Shown, unknown};
 use crate::witness::{Claim, Record};
-use crate::{Answer, DriverError, Subject};
+use crate::{Acceptance, Answer, DriverError, Subject, certificate};
 use raddle_certify::{Refusal, confirm_problem, confirm_race};
 use raddle_event::ProblemKind;
 use raddle_finding::{Assumption, Deadlocks, Finding, FindingKind, Outcome, Stats, UnknownReason, Verdict};
@@ -35,11 +35,33 @@ pub fn witness_subject(path: &Path) -> Result<Subject, DriverError> {
     read(path).map(|record| record.subject)
 }
 
+/// What a witness or a certificate is worth.
+#[derive(Clone, Debug)]
+pub enum Certified {
+    Witness(Answer),
+    Certificate(Acceptance),
+}
+
+/// Checks a witness or certificate file, independently of the engine that wrote it. `inputs` replace the recorded ones.
+pub fn certify(path: &Path, inputs: &[PathBuf]) -> Result<Certified, DriverError> {
+    let text = text(path)?;
+    if certificate::is_certificate(&text) {
+        return certificate::judge(path, &text, inputs).map(Certified::Certificate);
+    }
+    replay(path, inputs).map(Certified::Witness)
+}
+
 fn read(path: &Path) -> Result<Record, DriverError> {
-    let bytes = std::fs::read(path).map_err(|source| DriverError::Read { path: path.to_owned(), source })?;
     let broken = |message: String| DriverError::BrokenWitness { path: path.to_owned(), message };
-    let text = String::from_utf8(bytes).map_err(|_| broken("it is not text".to_owned()))?;
-    Record::parse(&text).map_err(broken)
+    Record::parse(&text(path)?).map_err(broken)
+}
+
+fn text(path: &Path) -> Result<String, DriverError> {
+    let bytes = std::fs::read(path).map_err(|source| DriverError::Read { path: path.to_owned(), source })?;
+    String::from_utf8(bytes).map_err(|_| DriverError::BrokenWitness {
+        path: path.to_owned(),
+        message: "it is not text".to_owned(),
+    })
 }
 
 fn run(path: &Path, record: &Record, subject: &Subject) -> Result<Answer, DriverError> {
@@ -109,6 +131,7 @@ fn reproduced(finding: Finding, loaded: &Loaded) -> Outcome {
         findings: vec![finding],
         proved: Vec::new(),
         assumptions: assumptions.into_iter().map(Assumption::named).collect(),
+        deadlock_assumptions: Vec::new(),
         unknown_reasons: reasons,
         stats: Stats { executions: 1, ..Stats::default() },
     }

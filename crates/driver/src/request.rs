@@ -21,6 +21,8 @@ pub struct Subject {
     /// Standard input of the program; empty without.
     pub stdin: Option<PathBuf>,
     pub spurious: Spurious,
+    /// Functions that any number of clients may call at once, besides those of `raddle.toml`.
+    pub entries: Vec<String>,
 }
 
 /// Whether condition waits may return without a signal.
@@ -35,6 +37,7 @@ pub enum Spurious {
 /// How to search and where to put witnesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
+    pub engines: Engines,
     pub mode: Mode,
     pub goal: Goal,
     pub time: Option<Duration>,
@@ -43,6 +46,14 @@ pub struct Search {
     pub executions: Option<u64>,
     /// `None`: witnesses are not written.
     pub witness_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engines {
+    /// The static analysis, then the search.
+    #[default]
+    All,
+    Explore,
 }
 
 /// Which of the two enumerators.

@@ -6,11 +6,21 @@ use std::time::{Duration, Instant};
 /// Looks at memory this often.
 const PERIOD: Duration = Duration::from_millis(20);
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
+    /// From `began` on.
     pub(crate) time: Option<Duration>,
     /// Bytes of the whole process.
     pub(crate) memory: Option<u64>,
+    pub(crate) began: Instant,
+}
+
+#[cfg(test)]
+impl Bounds {
+    /// No limits, from now on.
+    pub(crate) fn none() -> Bounds {
+        Bounds { time: None, memory: None, began: Instant::now() }
+    }
 }
 
 /// What a search asks: is it over, and why.
@@ -60,7 +70,7 @@ pub(crate) fn watched<T>(interrupt: &AtomicBool, bounds: Bounds, work: impl FnOn
         interrupt,
         full: &full,
         over: AtomicBool::new(false),
-        deadline: bounds.time.and_then(|time| Instant::now().checked_add(time)),
+        deadline: bounds.time.and_then(|time| bounds.began.checked_add(time)),
         bounds,
     };
     std::thread::scope(|scope| {
@@ -104,7 +114,7 @@ mod tests {
 
     fn reason(interrupt: bool, time: Option<Duration>, memory: Option<u64>) -> String {
         let interrupt = AtomicBool::new(interrupt);
-        watched(&interrupt, Bounds { time, memory }, |watch| {
+        watched(&interrupt, Bounds { time, memory, ..Bounds::none() }, |watch| {
             while !watch.is_over() {
                 std::thread::yield_now();
             }
@@ -125,8 +135,9 @@ mod tests {
     #[test]
     fn nothing_ends_what_is_within_bounds() {
         let interrupt = AtomicBool::new(false);
-        let bounds = Bounds { time: Some(Duration::from_secs(3600)), memory: Some(u64::MAX) };
+        let bounds =
+            Bounds { time: Some(Duration::from_secs(3600)), memory: Some(u64::MAX), ..Bounds::none() };
         assert!(watched(&interrupt, bounds, |watch| !watch.is_over()));
-        assert!(watched(&interrupt, Bounds::default(), |watch| !watch.is_over()));
+        assert!(watched(&interrupt, Bounds::none(), |watch| !watch.is_over()));
     }
 }

@@ -37,11 +37,11 @@ pub(crate) enum Claim {
 /// Writes one file per finding and notes its name there. What could not be written comes back as warnings.
 pub(crate) fn write_all(loaded: &Loaded, subject: &Subject, folder: &Path, draft: &mut Draft) -> Vec<String> {
     let mut warnings = Vec::new();
-    let stem = subject.inputs.first().and_then(|input| input.file_stem()).map(|stem| stem.to_string_lossy());
-    let stem = stem.as_deref().unwrap_or("program").to_owned();
+    let stem = stem(subject);
     for shown in draft.shown_mut() {
         let record = record(loaded, subject, shown);
-        match write(folder, &stem, &shown.finding.id, record.name_hash(), &record.to_text()) {
+        let ending = format!("-{}.sched", shown.finding.id);
+        match write(folder, &stem, record.name_hash(), &ending, &record.to_text()) {
             Ok(path) => shown.set_file(path.to_string_lossy().into_owned()),
             Err(error) => {
                 warnings.push(format!("cannot write a witness to {}: {error}", folder.display()));
@@ -50,6 +50,12 @@ pub(crate) fn write_all(loaded: &Loaded, subject: &Subject, folder: &Path, draft
         }
     }
     warnings
+}
+
+/// What the files of a program are called after.
+pub(crate) fn stem(subject: &Subject) -> String {
+    let stem = subject.inputs.first().and_then(|input| input.file_stem()).map(|stem| stem.to_string_lossy());
+    stem.as_deref().unwrap_or("program").to_owned()
 }
 
 fn record(loaded: &Loaded, subject: &Subject, shown: &Shown) -> Record {
@@ -74,11 +80,17 @@ fn record(loaded: &Loaded, subject: &Subject, shown: &Shown) -> Record {
 }
 
 /// The first free name, or that of a file with this very content.
-fn write(folder: &Path, stem: &str, id: &str, hash: u32, text: &str) -> std::io::Result<PathBuf> {
+pub(crate) fn write(
+    folder: &Path,
+    stem: &str,
+    hash: u32,
+    ending: &str,
+    text: &str,
+) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     for attempt in 0u32.. {
         let extra = if attempt == 0 { String::new() } else { format!("-{attempt}") };
-        let path = folder.join(format!("{stem}-{hash:08x}{extra}-{id}.sched"));
+        let path = folder.join(format!("{stem}-{hash:08x}{extra}{ending}"));
         match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(mut file) => {
                 std::io::Write::write_all(&mut file, text.as_bytes())?;
@@ -285,6 +297,7 @@ mod tests {
                 args,
                 stdin: stdin.map(PathBuf::from),
                 spurious: random.pick(&[Spurious::On, Spurious::Off]),
+                entries: Vec::new(),
             },
             stdin_digest,
             witness: Witness {
@@ -361,11 +374,11 @@ mod tests {
     fn a_file_is_never_overwritten_with_something_else() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("a/b");
-        let first = write(&deep, "q", "f1", 7, "one").unwrap();
-        assert_eq!(write(&deep, "q", "f1", 7, "one").unwrap(), first);
-        assert_ne!(write(&deep, "q", "f1", 7, "two").unwrap(), first);
+        let first = write(&deep, "q", 7, "-f1.sched", "one").unwrap();
+        assert_eq!(write(&deep, "q", 7, "-f1.sched", "one").unwrap(), first);
+        assert_ne!(write(&deep, "q", 7, "-f1.sched", "two").unwrap(), first);
         std::fs::write(&first, "edited").unwrap();
-        let again = write(&deep, "q", "f1", 7, "one").unwrap();
+        let again = write(&deep, "q", 7, "-f1.sched", "one").unwrap();
         assert_ne!(again, first);
         assert_eq!(std::fs::read_to_string(&first).unwrap(), "edited");
         assert_eq!(std::fs::read_to_string(&again).unwrap(), "one");

@@ -41,10 +41,7 @@ impl Assumption {
             id: "A-BOUNDS",
             text: "accesses stay inside their objects; pointers are made from pointers only",
         },
-        Assumption {
-            id: "A-ENTRY",
-            text: "clients pass pointers of different types to different objects",
-        },
+        Assumption { id: "A-ENTRY", text: "clients pass pointers of different types to different objects" },
         Assumption { id: "A-HASH", text: "different states have different hashes" },
     ];
 

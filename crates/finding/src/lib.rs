@@ -1,9 +1,14 @@
 //! What Raddle tells its user: verdict, findings, evidence, assumptions. Plain values; only `report` makes sentences of them.
 
 mod assumption;
+mod explanation;
 mod race;
 mod verdict;
 
 pub use assumption::Assumption;
+pub use explanation::{
+    ExplainedAccess, ExplainedLock, Explanation, OrderBy, OtherAccess, PairStanding, Reach, RunningThread,
+    Why,
+};
 pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
 pub use verdict::{Deadlocks, Outcome, Proved, StaticCounts, Stats, UnknownReason, Verdict};

@@ -44,7 +44,10 @@ pub enum Evidence {
         file: Option<String>,
     },
     Predicted,
-    Warning,
+    /// Not ruled out, in this many ways to get to the two places.
+    Warning {
+        contexts: usize,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,10 @@ pub struct Outcome {
     pub deadlocks: Deadlocks,
     pub findings: Vec<Finding>,
     pub proved: Vec<Proved>,
+    /// What the verdict and the findings rest on.
     pub assumptions: Vec<Assumption>,
+    /// What the answer on deadlocks rests on besides.
+    pub deadlock_assumptions: Vec<Assumption>,
     pub unknown_reasons: Vec<UnknownReason>,
     pub stats: Stats,
 }
@@ -68,6 +71,8 @@ pub struct StaticCounts {
     pub after_reduction: u64,
     /// One per pair of source places.
     pub after_contexts: u64,
+    /// The program never runs two threads at once.
+    pub single_threaded: bool,
 }
 
 impl Eq for Stats {}

@@ -3,19 +3,12 @@
 use crate::Analysis;
 use raddle_absint::accesses::{Access, Kind};
 use raddle_absint::terms::term_of;
-use raddle_base::SiteId;
-use raddle_facts::{ATOMIC_SECTION, HeldLock, ObjectId, ObjectKind, Root, Start, Term, ThreadId};
-use raddle_ir::FunctionId;
+use raddle_base::{SiteId, Span};
+use raddle_facts::{ATOMIC_SECTION, HeldLock, ObjectId, ObjectKind, Offsets, Root, Start, Term, ThreadId};
+use raddle_finding::Frame;
+use raddle_ir::{FunctionId, Program};
 use raddle_libmodel::Effect;
-use std::collections::HashMap;
-
-/// How an access came to be executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Context {
-    pub thread: ThreadId,
-    /// Call sites of the original program, innermost first, as far as there is only one way.
-    pub callers: Vec<SiteId>,
-}
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Texts for lock terms, made once.
 pub struct LockNames {
@@ -43,9 +36,8 @@ impl Analysis {
         }
     }
 
-    /// A thread that runs the access, and its callers up to the first place with more than one way in.
-    pub fn context(&self, access: &Access) -> Option<Context> {
-        let thread = *self.facts.threads.runs[access.function].first()?;
+    /// Call sites of the original program, innermost first, up to the first place with more than one way in.
+    pub fn callers(&self, access: &Access) -> Vec<SiteId> {
         let mut callers = Vec::new();
         let mut function = access.function;
         while let [(caller, position)] = self.calls.to[function].as_slice() {
@@ -57,7 +49,95 @@ impl Analysis {
             callers.push(self.expanded.site_origin[call.site]);
             function = *caller;
         }
-        Some(Context { thread, callers })
+        callers
+    }
+
+    /// What two accesses of a pair have in common, as the programmer writes it.
+    pub fn variable(&self, first: usize, second: usize) -> String {
+        let texts = [first, second].map(|index| self.expression(&self.accesses[index]));
+        let named = self.common_objects(first, second).into_iter().find_map(|object| {
+            let name = self.global_name(object)?;
+            texts.iter().find(|text| identifier(text) == name)
+        });
+        named.unwrap_or(&texts[0]).clone()
+    }
+
+    /// The objects that both accesses may touch, where the variable's own name does not tell.
+    pub fn memory(&self, first: usize, second: usize) -> String {
+        const SHOWN: usize = 3;
+        let objects = self.common_objects(first, second);
+        let names: BTreeSet<String> = objects.into_iter().map(|object| self.object(object)).collect();
+        let variable = self.variable(first, second);
+        if names.iter().any(|name| name == identifier(&variable)) {
+            return String::new();
+        }
+        let more = names.len().saturating_sub(SHOWN);
+        let mut shown: Vec<String> = names.into_iter().take(SHOWN).collect();
+        if more > 0 {
+            shown.push(format!("{more} more"));
+        }
+        shown.join(", ")
+    }
+
+    fn common_objects(&self, first: usize, second: usize) -> Vec<ObjectId> {
+        let points_to = &self.facts.points_to;
+        let (a, b) = (&self.accesses[first], &self.accesses[second]);
+        let touched = a.targets(points_to).iter();
+        let mut objects: Vec<ObjectId> = touched
+            .filter(|(object, at)| {
+                self.facts.threads.shared[*object] && b.may_touch(points_to, *object, *at, a.bytes)
+            })
+            .map(|(object, _)| *object)
+            .collect();
+        objects.dedup();
+        objects
+    }
+
+    fn global_name(&self, object: ObjectId) -> Option<&str> {
+        let program = &self.expanded.program;
+        match self.facts.points_to.objects[object].kind {
+            ObjectKind::Global(global) => program.globals[global].name.map(|name| program.text(name)),
+            _ => None,
+        }
+    }
+
+    /// Variables with conflicting accesses in two threads of which every pair is ruled out. Sorted.
+    pub fn free_variables(&self) -> Vec<String> {
+        let points_to = &self.facts.points_to;
+        let mut warned: BTreeMap<ObjectId, BTreeSet<usize>> = BTreeMap::new();
+        for pair in &self.pairs.warned {
+            warned.entry(pair.object).or_default().extend([pair.first, pair.second]);
+        }
+        let mut shared: BTreeMap<ObjectId, Vec<Offsets>> = BTreeMap::new();
+        for (object, offsets) in &self.pairs.shared {
+            shared.entry(*object).or_default().push(*offsets);
+        }
+        let mut names: BTreeMap<String, bool> = BTreeMap::new();
+        for access in &self.accesses {
+            for (object, at) in access.targets(points_to) {
+                let Some(places) = shared.get(object) else { continue };
+                if access.is_write() && places.contains(at) {
+                    let racing = warned.get(object).is_some_and(|list| {
+                        list.iter()
+                            .any(|i| self.accesses[*i].may_touch(points_to, *object, *at, access.bytes))
+                    });
+                    *names.entry(self.expression(access)).or_default() |= racing;
+                }
+            }
+        }
+        names.into_iter().filter(|(name, racing)| !racing && !name.is_empty()).map(|(name, _)| name).collect()
+    }
+
+    /// A place of the original program.
+    pub fn frame(program: &Program, site: SiteId) -> Frame {
+        let info = &program.sites[site];
+        let function = program.text(program.functions[info.function].name).to_owned();
+        match info.span.filter(|span| span.line > 0) {
+            Some(Span { file, line, column, .. }) => {
+                Frame { file: program.files.get(file).cloned().unwrap_or_default(), line, column, function }
+            }
+            None => Frame { file: String::new(), line: 0, column: 0, function },
+        }
     }
 
     /// The expression of an access, or the object it touches.
@@ -154,4 +234,10 @@ impl Analysis {
             _ => "a lock".to_owned(),
         }
     }
+}
+
+/// The word that an expression starts with.
+fn identifier(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
 }

@@ -5,6 +5,7 @@ pub mod branches;
 pub mod deadlock;
 mod describe;
 pub mod events;
+mod explain;
 mod gaps;
 pub mod held;
 pub mod history;
@@ -16,7 +17,8 @@ mod rules;
 mod warnings;
 
 pub use analyse::{Analysis, Counters, Options, analyse};
-pub use describe::{Context, LockNames};
+pub use describe::LockNames;
+pub use explain::Explainer;
 pub use gaps::Gap;
 pub use pairs::{Pair, Pairs};
 pub use rules::{LockKey, Reason};

@@ -1,6 +1,6 @@
 //! One line per finding, in the form that editors jump to.
 
-use crate::race::{place, words};
+use crate::race::{place, race_words, variable, words};
 use crate::summary::verdict_line;
 use raddle_finding::{Finding, FindingKind, Outcome};
 
@@ -16,6 +16,10 @@ pub fn concise(outcome: &Outcome) -> String {
     if !outcome.assumptions.is_empty() {
         let ids: Vec<&str> = outcome.assumptions.iter().map(|assumption| assumption.id).collect();
         out.push_str(&format!("assuming {}\n", ids.join(", ")));
+    }
+    if !outcome.deadlock_assumptions.is_empty() {
+        let ids: Vec<&str> = outcome.deadlock_assumptions.iter().map(|assumption| assumption.id).collect();
+        out.push_str(&format!("for deadlocks also assuming {}\n", ids.join(", ")));
     }
     for reason in &outcome.unknown_reasons {
         let at = if reason.place.is_empty() { String::new() } else { format!("{}: ", reason.place) };
@@ -35,7 +39,7 @@ fn line(finding: &Finding) -> String {
         })
         .collect();
     let what = match finding.kind {
-        FindingKind::DataRace => format!("data race on {}", crate::race::variable(finding)),
+        FindingKind::DataRace => format!("{} on {}", race_words(finding), variable(finding)),
         FindingKind::Problem(kind) if finding.variable.is_empty() => words(kind).to_owned(),
         FindingKind::Problem(kind) => format!("{} of {}", words(kind), finding.variable),
     };

@@ -21,8 +21,12 @@ pub fn full(outcome: &Outcome, sources: &dyn Sources, look: &Look) -> String {
 
 fn one(finding: &Finding, sources: &dyn Sources, look: &Look) -> String {
     let mut report = Report { out: String::new(), sources, look };
+    let paint = match finding.evidence {
+        Evidence::Replayed { .. } => Paint::Bad,
+        Evidence::Predicted | Evidence::Warning { .. } => Paint::Doubt,
+    };
     let heading = wrap(&format!("[{}] {}", finding.id, title(finding)), look.width, "     ");
-    report.out.push_str(&look.paint(Paint::Bad, &heading));
+    report.out.push_str(&look.paint(paint, &heading));
     report.out.push('\n');
     if !finding.detail.is_empty() {
         let what = if finding.kind == FindingKind::DataRace { "in " } else { "" };
@@ -118,7 +122,12 @@ impl Report<'_> {
                 self.line(&format!("found by {}, confirmed by replay", finding.engine));
             }
             Evidence::Predicted => self.line(&format!("predicted by {}, not replayed", finding.engine)),
-            Evidence::Warning => self.line(&format!("warning of {}, not confirmed", finding.engine)),
+            Evidence::Warning { contexts: 1 } => {
+                self.line(&format!("warning of {}, not confirmed", finding.engine));
+            }
+            Evidence::Warning { contexts } => {
+                self.line(&format!("warning of {}, not confirmed ({contexts} contexts)", finding.engine));
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ pub fn json(outcome: &Outcome) -> String {
             .map(|p| ProvedJson { variable: &p.variable, by: p.by, certificate: &p.certificate })
             .collect(),
         assumptions: outcome.assumptions.iter().map(|a| a.id).collect(),
+        deadlock_assumptions: outcome.deadlock_assumptions.iter().map(|a| a.id).collect(),
         unknown_reasons: outcome
             .unknown_reasons
             .iter()
@@ -42,6 +43,7 @@ pub fn json(outcome: &Outcome) -> String {
                 warnings: counts.warnings,
                 after_reduction: counts.after_reduction,
                 after_contexts: counts.after_contexts,
+                single_threaded: counts.single_threaded,
             }),
         },
     };
@@ -58,6 +60,8 @@ struct Report<'a> {
     findings: Vec<FindingJson<'a>>,
     proved: Vec<ProvedJson<'a>>,
     assumptions: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deadlock_assumptions: Vec<&'static str>,
     unknown_reasons: Vec<String>,
     stats: StatsJson,
 }
@@ -71,6 +75,8 @@ struct FindingJson<'a> {
     engine: &'static str,
     rank: u32,
     replay: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contexts: Option<usize>,
     accesses: Vec<AccessJson<'a>>,
 }
 
@@ -117,13 +123,14 @@ struct StaticJson {
     warnings: u64,
     after_reduction: u64,
     after_contexts: u64,
+    single_threaded: bool,
 }
 
 fn finding(finding: &Finding) -> FindingJson<'_> {
-    let (evidence, file) = match &finding.evidence {
-        Evidence::Replayed { file, .. } => ("replayed", file.as_deref()),
-        Evidence::Predicted => ("predicted", None),
-        Evidence::Warning => ("warning", None),
+    let (evidence, file, contexts) = match &finding.evidence {
+        Evidence::Replayed { file, .. } => ("replayed", file.as_deref(), None),
+        Evidence::Predicted => ("predicted", None, None),
+        Evidence::Warning { contexts } => ("warning", None, Some(*contexts)),
     };
     FindingJson {
         id: &finding.id,
@@ -132,6 +139,7 @@ fn finding(finding: &Finding) -> FindingJson<'_> {
         evidence,
         engine: finding.engine,
         rank: finding.rank,
+        contexts,
         replay: file.map(|file| format!("raddle replay {}", shell_word(file))).unwrap_or_default(),
         accesses: finding.accesses.iter().map(|a| access(finding.kind, a)).collect(),
     }

@@ -3,6 +3,7 @@
 //! Everything here is a pure function of the outcome, the options and the source lines that are shown; nothing is decided.
 
 mod concise;
+mod explain;
 mod full;
 mod json;
 mod race;
@@ -12,6 +13,7 @@ mod style;
 mod summary;
 
 pub use concise::concise;
+pub use explain::explain;
 pub use full::full;
 pub use json::json;
 pub use sources::{FileSources, NoSources, Sources};

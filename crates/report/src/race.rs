@@ -1,7 +1,7 @@
 //! Sentences about one finding, shared by the forms.
 
 use raddle_event::{LockMode, ProblemKind};
-use raddle_finding::{AccessReport, Finding, FindingKind, Frame, LockReport};
+use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport};
 
 /// `data race on counter: write in T1 (worker), read in T2 (worker)`
 pub(crate) fn title(finding: &Finding) -> String {
@@ -9,7 +9,7 @@ pub(crate) fn title(finding: &Finding) -> String {
         FindingKind::DataRace => {
             let ends: Vec<String> =
                 finding.accesses.iter().map(|a| format!("{} in {}", a.action, a.thread.name)).collect();
-            format!("data race on {}: {}", variable(finding), ends.join(", "))
+            format!("{} on {}: {}", race_words(finding), variable(finding), ends.join(", "))
         }
         FindingKind::Problem(kind) => {
             let threads: Vec<&str> = finding.accesses.iter().map(|a| a.thread.name.as_str()).collect();
@@ -17,6 +17,14 @@ pub(crate) fn title(finding: &Finding) -> String {
                 if finding.variable.is_empty() { String::new() } else { format!(" of {}", finding.variable) };
             format!("{}{about}: {}", words(kind), threads.join(", "))
         }
+    }
+}
+
+/// What was not replayed is not called a race.
+pub(crate) fn race_words(finding: &Finding) -> &'static str {
+    match finding.evidence {
+        Evidence::Replayed { .. } => "data race",
+        Evidence::Predicted | Evidence::Warning { .. } => "possible data race",
     }
 }
 

@@ -1,17 +1,23 @@
 //! The answer about the whole program, in words.
 
+use crate::full::shell_word;
 use crate::style::{Look, Paint, wrap};
-use raddle_finding::{Deadlocks, FindingKind, Outcome, Verdict};
+use raddle_finding::{Assumption, Deadlocks, Evidence, FindingKind, Outcome, Verdict};
 
 /// `verdict: race, 2 data races; deadlocks: none; 12 executions`
 pub(crate) fn verdict_line(outcome: &Outcome) -> String {
-    let races = outcome.findings.iter().filter(|f| f.kind == FindingKind::DataRace).count();
-    let others = outcome.findings.len() - races;
+    let confirmed = || outcome.findings.iter().filter(|f| matches!(f.evidence, Evidence::Replayed { .. }));
+    let races = confirmed().filter(|f| f.kind == FindingKind::DataRace).count();
+    let others = confirmed().count() - races;
+    let possible = outcome.findings.len() - races - others;
     let mut line = match outcome.verdict {
         Verdict::Race => format!("verdict: race, {}", count(races, "data race", "data races")),
         Verdict::Safe => "verdict: safe, no data race".to_owned(),
         Verdict::Unknown => "verdict: unknown".to_owned(),
     };
+    if possible > 0 {
+        line.push_str(&format!(", {}", count(possible, "possible data race", "possible data races")));
+    }
     if others > 0 {
         line.push_str(&format!("; {}", count(others, "other error", "other errors")));
     }
@@ -20,8 +26,11 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
         Deadlocks::None => "none",
         Deadlocks::Unknown => "unknown",
     };
-    let executions = count(outcome.stats.executions as usize, "execution", "executions");
-    line.push_str(&format!("; deadlocks: {deadlocks}; {executions}"));
+    line.push_str(&format!("; deadlocks: {deadlocks}"));
+    if !is_static(outcome) {
+        let executions = count(outcome.stats.executions as usize, "execution", "executions");
+        line.push_str(&format!("; {executions}"));
+    }
     line
 }
 
@@ -34,15 +43,20 @@ pub(crate) fn summary(outcome: &Outcome, look: &Look) -> String {
     };
     let mut out = look.paint(paint, &wrap(&verdict_line(outcome), look.width, "  "));
     out.push('\n');
-    if let Some(counts) = outcome.stats.statics {
-        let text = format!(
-            "static: {}, {} of accesses, {} ({} after reduction, {} by source place)",
-            count(counts.shared_variables as usize, "shared variable", "shared variables"),
-            count(counts.pairs as usize, "conflicting pair", "conflicting pairs"),
-            count(counts.warnings as usize, "warning", "warnings"),
-            counts.after_reduction,
-            counts.after_contexts,
-        );
+    let warned = outcome.findings.iter().any(|finding| finding.engine == "static");
+    if let Some(counts) = outcome.stats.statics.filter(|_| warned || is_static(outcome)) {
+        let text = if counts.single_threaded {
+            "static: no threads are started".to_owned()
+        } else {
+            format!(
+                "static: {}, {} of accesses, {} ({} after reduction, {} by source place)",
+                count(counts.shared_variables as usize, "shared variable", "shared variables"),
+                count(counts.pairs as usize, "conflicting pair", "conflicting pairs"),
+                count(counts.warnings as usize, "warning", "warnings"),
+                counts.after_reduction,
+                counts.after_contexts,
+            )
+        };
         out.push_str(&wrap(&text, look.width, "  "));
         out.push('\n');
     }
@@ -57,14 +71,31 @@ pub(crate) fn summary(outcome: &Outcome, look: &Look) -> String {
             out.push('\n');
         }
     }
-    if !outcome.assumptions.is_empty() {
-        out.push_str("assuming:\n");
-        for assumption in &outcome.assumptions {
-            out.push_str(&wrap(&format!("  {}: {}", assumption.id, assumption.text), look.width, "    "));
-            out.push('\n');
-        }
+    for proved in outcome.proved.iter().filter(|proved| !proved.certificate.is_empty()) {
+        // Not folded: a command must stay one line to be copied.
+        let file = shell_word(&proved.certificate);
+        out.push_str(&format!("proved by {}: raddle certify {file}\n", proved.by));
     }
+    assumptions("assuming:", &outcome.assumptions, look, &mut out);
+    assumptions("assuming, for deadlocks only:", &outcome.deadlock_assumptions, look, &mut out);
     out
+}
+
+/// Nothing was run.
+fn is_static(outcome: &Outcome) -> bool {
+    outcome.stats.statics.is_some() && outcome.stats.executions == 0 && outcome.stats.steps == 0
+}
+
+fn assumptions(heading: &str, list: &[Assumption], look: &Look, out: &mut String) {
+    if list.is_empty() {
+        return;
+    }
+    out.push_str(heading);
+    out.push('\n');
+    for assumption in list {
+        out.push_str(&wrap(&format!("  {}: {}", assumption.id, assumption.text), look.width, "    "));
+        out.push('\n');
+    }
 }
 
 pub(crate) fn count(number: usize, one: &str, many: &str) -> String {

