@@ -12,6 +12,7 @@ pub(crate) mod calls;
 pub(crate) mod code;
 pub(crate) mod flow;
 pub(crate) mod fold;
+pub(crate) mod gaps;
 pub(crate) mod initial;
 pub(crate) mod intervals;
 pub(crate) mod library;
@@ -23,12 +24,15 @@ pub(crate) mod points_to;
 pub(crate) mod quiet;
 pub(crate) mod sizes;
 pub(crate) mod terms;
+mod text;
 pub(crate) mod threads;
 pub(crate) mod transfer;
 pub(crate) mod value;
 pub(crate) mod values;
 pub(crate) mod writes;
 
+use accesses::Access;
+use memory::Memory;
 use raddle_base::SiteId;
 use raddle_facts::StaticProof;
 use raddle_ir::{FunctionId, Program};
@@ -36,20 +40,33 @@ use raddle_libmodel::Models;
 use std::fmt;
 
 pub(crate) use code::Code;
+pub use text::{ReadError, read, write};
 
 /// Checks a proof against the program that it is about.
 pub fn check(program: &Program, models: &Models, proof: &StaticProof) -> Result<Checked, Refusal> {
     let code = Code::new(program, models, proof)?;
     let accesses = accesses::collect(&code);
-    let memory = memory::Memory::new(&code, &accesses);
-    values::check(&code, &memory)?;
-    memory.check()?;
-    points_to::check(&code)?;
-    threads::check(&code, &accesses, &memory)?;
+    check_base(&code, &accesses)?;
     if !accesses.is_empty() {
         return code.refuse(SiteId::NONE, "pairs", "pairs of accesses are not checked");
     }
     Ok(Checked { assumptions: proof.assumptions.clone(), entries: proof.entries.clone() })
+}
+
+/// The first half of [`check`]: whether the facts about values, points-to and threads are closed, and no gap is reached. Facts about
+/// order are used here and not checked.
+pub fn is_closed(program: &Program, models: &Models, proof: &StaticProof) -> Result<(), Refusal> {
+    let code = Code::new(program, models, proof)?;
+    check_base(&code, &accesses::collect(&code))
+}
+
+fn check_base(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
+    gaps::check(code)?;
+    let memory = Memory::new(code, accesses);
+    values::check(code, &memory)?;
+    memory.check()?;
+    points_to::check(code)?;
+    threads::check(code, accesses, &memory)
 }
 
 /// What an accepted proof says: no execution of the program, entered by `main` and these functions, has a race, if the assumptions

@@ -3,7 +3,7 @@
 
 use super::Refusal;
 use super::patterns;
-use raddle_base::{Id, IdVec, SiteId};
+use raddle_base::{IdVec, SiteId};
 use raddle_facts::{
     Facts, Guard, HeldLock, LocalLocks, LocalOrder, ObjectId, ObjectKind, Offsets, Released, Start,
     StaticProof, Term, ThreadId,
@@ -116,6 +116,7 @@ impl Sizes<'_> {
         };
         facts.objects.values().all(|object| kind(object.kind))
             && facts.sets.values().flatten().all(|place| self.place(*place))
+            && facts.sets.values().all(|set| set.is_sorted_by_key(|(object, _)| *object))
             && facts.sets.values().next().is_some_and(Vec::is_empty)
             && self.rows(&facts.regs, |f| self.regs(f))
             && facts.regs.values().flatten().all(set)
@@ -146,6 +147,7 @@ impl Sizes<'_> {
             && self.rows(&facts.times, |f| self.blocks(f))
             && facts.shared.len() == self.facts.points_to.objects.len()
             && facts.distinct.iter().all(|one| self.thread(one.thread) && self.reg(one.function, one.reg))
+            && facts.before_start.iter().all(|one| self.thread(one.thread) && self.site(one.site))
     }
 
     fn order(&self) -> bool {

@@ -6,7 +6,7 @@
 use super::code::{At, Code};
 use super::fold::{compared, folded, unsigned};
 use super::intervals::{binary, compare, includes, int_bits, join, range, without_wrapping};
-use super::linear::Linear;
+use super::linear::{Atom, Linear};
 use super::terms::sign_extend;
 use super::value::{Value, Where};
 use raddle_facts::Interval;
@@ -99,12 +99,34 @@ impl Code<'_> {
                 _ => {}
             }
         }
+        let is_null = |value: &Value| value.as_constant() == Some(0);
+        if matches!(pred, IcmpPred::Eq | IcmpPred::Ne)
+            && (is_null(b) && self.is_never_null(a) || is_null(a) && self.is_never_null(b))
+        {
+            return truth(pred == IcmpPred::Ne);
+        }
         if int_bits(ty).is_some()
             && let Some(is) = compare(pred, a.interval, b.interval)
         {
             return truth(is);
         }
         open
+    }
+
+    /// Whether a value is the address of something that the program defines.
+    fn is_never_null(&self, value: &Value) -> bool {
+        let Some(form) = &value.form else { return false };
+        match form.atoms[..] {
+            [(Atom::Global(global), 1)] => {
+                let global = &self.program.globals[global];
+                let inside = u64::try_from(form.constant).is_ok_and(|offset| offset <= global.bytes);
+                global.init.is_some() && inside
+            }
+            [(Atom::Function(function), 1)] => {
+                self.program.functions[function].is_defined() && form.constant == 0
+            }
+            _ => false,
+        }
     }
 
     fn cast(&self, op: CastOp, from: Ty, to: Ty, a: &Value) -> Value {

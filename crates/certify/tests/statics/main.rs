@@ -3,7 +3,7 @@
 mod programs;
 
 use programs::{each, proof};
-use raddle_certify::statics::check;
+use raddle_certify::statics::{check, is_closed};
 
 #[test]
 fn proofs_of_the_engine_are_accepted() {
@@ -18,4 +18,21 @@ fn proofs_of_the_engine_are_accepted() {
         results.iter().filter_map(|(name, refusal)| Some(format!("{name}: {}", refusal.as_ref()?))).collect();
     println!("{} proofs, {} refused", results.len(), refused.len());
     assert!(refused.is_empty(), "{} of {} refused:\n{}", refused.len(), results.len(), refused.join("\n"));
+}
+
+/// Programs with a race that an engine may overlook: no proof of them is accepted.
+#[test]
+fn proofs_of_racy_programs_are_refused() {
+    for (name, program, models, analysis) in programs::refused() {
+        let proof = proof(&program, &analysis);
+        let answer = is_closed(&program, &models, &proof);
+        println!(
+            "{name}: the engine says {}, certify {answer:?}",
+            if analysis.is_safe() { "safe" } else { "not" }
+        );
+        assert!(
+            !analysis.is_safe() || answer.is_err() || check(&program, &models, &proof).is_err(),
+            "{name}"
+        );
+    }
 }

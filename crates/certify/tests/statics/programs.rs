@@ -56,6 +56,24 @@ pub fn one(name: &str) -> (Program, Models, Analysis) {
     (program, models, analysis)
 }
 
+/// Programs that no proof may call safe, with what the engine says.
+pub fn refused() -> Vec<(String, Program, Models, Analysis)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/statics/refused");
+    let all = files(&folder).expect("the folder is readable");
+    assert!(!all.is_empty());
+    all.iter()
+        .map(|path| {
+            let request = Request { inputs: vec![path.clone()], ..Request::default() };
+            let program =
+                load(&request).unwrap_or_else(|error| panic!("{}: {error}", path.display())).program;
+            let models = Models::resolve(&program, &Config::default());
+            let analysis = analyse(&program, &models, &Options::default()).expect("the engine's own recipe");
+            let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+            (name, program, models, analysis)
+        })
+        .collect()
+}
+
 /// What the engine found, as a proof.
 pub fn proof(program: &Program, analysis: &Analysis) -> StaticProof {
     StaticProof {

@@ -1,14 +1,384 @@
-//! Registers that differ from instance to instance of a thread.
+//! Registers that differ from instance to instance of a thread, and what the creator does before it starts one.
+//!
+//! A value differs from one execution of a place to the next
+//! * if it moves with a counter: a phi that grows by a constant on every edge back to its block, of a function that is entered once,
+//!   where nothing leads into the block again from outside and every cycle through the place passes the block;
+//! * if it is a block of memory made by the library, and every cycle through the place passes the call that makes it.
+//!
+//! So does the field that the creator sets before the creation, if the places of these fields differ, nothing else ever writes them, and
+//! the values set differ. A counter of 32 bits or more is taken not to run through all its values; a narrower one must be bounded.
 
 use super::super::Refusal;
-use super::super::accesses::Access;
-use super::super::code::Code;
+use super::super::accesses::{Access, Kind};
+use super::super::calls::{Call, Passes, Way};
+use super::super::code::{At, Code};
+use super::super::flow::{Definition, Flow};
+use super::super::intervals::{int_bits, without_wrapping};
+use super::super::linear::{Atom, Linear};
 use super::super::memory::Memory;
+use super::super::terms::number;
+use super::super::value::Where;
+use super::refuse;
+use raddle_base::Id;
+use raddle_facts::{BeforeStart, Distinct, Spacing, Start, Term, ThreadId, Times};
+use raddle_ir::{BinOp, BlockId, CallArg, CastOp, FunctionId, Inst, Operand, Phi, Reg, Ty};
+use raddle_libmodel::memory::{Base, Life, Reach, Value};
 
-pub(super) fn check(code: &Code<'_>, _: &[Access<'_>], _: &Memory<'_, '_>) -> Result<(), Refusal> {
-    if code.facts.threads.distinct.is_empty() {
-        Ok(())
-    } else {
-        super::refuse(code, "distinct registers are not checked")
+/// Counters of 32 bits move by no more than this.
+const LONGEST_STEP: u64 = 1 << 16;
+
+pub(super) fn check(
+    code: &Code<'_>,
+    accesses: &[Access<'_>],
+    memory: &Memory<'_, '_>,
+) -> Result<(), Refusal> {
+    let threads = &code.facts.threads;
+    for distinct in &threads.distinct {
+        let holds = Creation::of(code, distinct.thread).is_some_and(|creation| {
+            creation.argument_differs(distinct)
+                || creation.narrowed_differs(distinct)
+                || creation.field_differs(distinct, accesses, memory)
+        });
+        if !holds {
+            return refuse(code, format!("{distinct:?} does not follow"));
+        }
     }
+    for before in &threads.before_start {
+        let holds = Creation::of(code, before.thread)
+            .is_some_and(|creation| creation.prepares(before, accesses, &threads.distinct));
+        if !holds {
+            return code.refuse(before.site, "threads", format!("{before:?} does not follow"));
+        }
+    }
+    Ok(())
+}
+
+/// The one place where instances of a thread are created, and the argument that it hands over.
+struct Creation<'c, 'a> {
+    code: &'c Code<'a>,
+    thread: ThreadId,
+    creator: FunctionId,
+    call: &'c Call,
+    argument: &'c CallArg,
+    /// The parameter that gets it.
+    entry: FunctionId,
+    param: Reg,
+}
+
+impl<'c, 'a> Creation<'c, 'a> {
+    fn of(code: &'c Code<'a>, id: ThreadId) -> Option<Creation<'c, 'a>> {
+        let thread = &code.facts.threads.threads[id];
+        let Start::Created(site) = thread.start else { return None };
+        if code.roots.all().any(|root| root == thread.entry) {
+            return None;
+        }
+        let mut runs = code.calls.runs_of(thread.entry);
+        let (creator, call, run) = runs.next().filter(|_| runs.next().is_none())?;
+        if run.way != Way::Thread || call.site != site || call.effects.len() != 1 {
+            return None;
+        }
+        let Passes::Values(values) = &run.passes else { return None };
+        let index = values.iter().position(|value| matches!(value, Value::Arg(_)))?;
+        let (_, args) = call.parts(code, creator);
+        let argument = code.passed(run, args, index)?;
+        let param = code.program.functions[thread.entry].params.get(index)?.reg;
+        Some(Creation { code, thread: id, creator, call, argument, entry: thread.entry, param })
+    }
+
+    fn flow(&self) -> &Flow {
+        &self.code.flows[self.creator]
+    }
+
+    fn form(&self, operand: Operand, ty: Ty, block: BlockId) -> Option<Linear> {
+        self.code.value(self.creator, operand, ty, Where::Block(block)).form
+    }
+
+    fn given(&self) -> Option<Linear> {
+        self.form(self.argument.value, self.argument.ty, self.call.block)
+    }
+
+    /// Whether the values of an operand at a block differ from one execution of the block to the next, at least so far.
+    fn differs(&self, operand: Operand, ty: Ty, block: BlockId, spacing: Spacing) -> bool {
+        let Some(form) = self.form(operand, ty, block) else { return false };
+        match spacing {
+            Spacing::Apart(said) => self.step(&form, block).is_some_and(|apart| 0 < said && said <= apart),
+            Spacing::Objects => self.is_fresh(&form, block),
+        }
+    }
+
+    /// How far apart the values of a form at a block are in two executions.
+    fn step(&self, form: &Linear, block: BlockId) -> Option<u64> {
+        if self.code.facts.threads.times[self.creator].first() != Some(&Times::Once) {
+            return None;
+        }
+        let is_fixed = |atom: &Atom| match atom {
+            Atom::Reg(of, reg) => *of != self.creator || self.code.is_global(Term::reg(*of, *reg)),
+            Atom::Global(_) | Atom::Function(_) => true,
+        };
+        let mut moving = form.atoms.iter().filter(|(atom, _)| !is_fixed(atom));
+        let ((Atom::Reg(_, reg), factor), None) = (moving.next()?, moving.next()) else { return None };
+        let counter = self.unextended(*reg);
+        let Definition::Phi(header) = self.flow().definition(counter) else { return None };
+        let phi = self.code.program.functions[self.creator].blocks[header]
+            .phis
+            .iter()
+            .find(|phi| phi.dst == counter)?;
+        let step = self.counts(header, phi)?;
+        let passes = !on_cycle_avoiding(self.flow(), block, header);
+        step.checked_mul(*factor).map(i64::unsigned_abs).filter(|_| passes)
+    }
+
+    /// What a phi grows by on every edge back to its block, if it does, and the block is entered once from outside.
+    fn counts(&self, header: BlockId, phi: &Phi) -> Option<i64> {
+        let code = self.code;
+        let ty = code.program.functions[self.creator].regs[phi.dst].ty;
+        let own = Linear::of(Term::reg(self.creator, phi.dst));
+        let flow = self.flow();
+        let mut step = None;
+        for from in &flow.predecessors[header.index()] {
+            if !reaches(flow, header, *from) {
+                continue;
+            }
+            let (_, operand) = phi.incoming.iter().find(|(incoming, _)| incoming == from)?;
+            let by_form = code
+                .value(self.creator, *operand, ty, Where::Edge(*from, header))
+                .form
+                .and_then(|form| form.minus(&own).as_constant());
+            let moved = by_form.or_else(|| self.added(*operand, phi.dst))?;
+            if step.is_some_and(|step| step != moved) {
+                return None;
+            }
+            step = Some(moved);
+            // A counter that comes round again is no counter.
+            let bits = int_bits(ty);
+            let wide = match ty {
+                Ty::Ptr => true,
+                _ => bits.is_some_and(|bits| bits >= 32) && moved.unsigned_abs() <= LONGEST_STEP,
+            };
+            let bounded = bits.is_some_and(|bits| {
+                let now = code.value(self.creator, Operand::Reg(phi.dst), ty, Where::Edge(*from, header));
+                let by = super::super::intervals::single(moved);
+                without_wrapping(BinOp::Add, bits, now.interval, by).is_some()
+            });
+            if !wide && !bounded {
+                return None;
+            }
+        }
+        step.filter(|step| *step != 0)
+    }
+
+    /// `operand` = `reg` plus a constant, as one instruction.
+    fn added(&self, operand: Operand, reg: Reg) -> Option<i64> {
+        let Operand::Reg(next) = operand else { return None };
+        match self.definition(next)? {
+            Inst::Bin { op: BinOp::Add, ty, a: Operand::Reg(base), b, .. } if *base == reg => number(*b, *ty),
+            Inst::Bin { op: BinOp::Add, ty, a, b: Operand::Reg(base), .. } if *base == reg => number(*a, *ty),
+            Inst::Bin { op: BinOp::Sub, ty, a: Operand::Reg(base), b, .. } if *base == reg => {
+                number(*b, *ty).map(i64::wrapping_neg)
+            }
+            _ => None,
+        }
+    }
+
+    fn definition(&self, reg: Reg) -> Option<&'c Inst> {
+        match self.flow().definition(reg) {
+            Definition::Inst(block, index) => {
+                self.code.program.functions[self.creator].blocks[block].insts.get(index)
+            }
+            _ => None,
+        }
+    }
+
+    /// Looks through conversions that keep different values apart.
+    fn unextended(&self, reg: Reg) -> Reg {
+        let mut reg = reg;
+        loop {
+            let keeps = |op: CastOp, from: Ty, to: Ty| match op {
+                CastOp::SExt | CastOp::ZExt => true,
+                CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Bitcast => {
+                    self.code.width(from).zip(self.code.width(to)).is_some_and(|(from, to)| from <= to)
+                }
+                _ => false,
+            };
+            match self.definition(reg) {
+                Some(Inst::Cast { op, from, to, a: Operand::Reg(inner), .. }) if keeps(*op, *from, *to) => {
+                    reg = *inner;
+                }
+                Some(Inst::Copy { a: Operand::Reg(inner), .. }) => reg = *inner,
+                _ => return reg,
+            }
+        }
+    }
+
+    /// Whether the form is a block of memory that is made anew for every execution of a block.
+    fn is_fresh(&self, form: &Linear, block: BlockId) -> bool {
+        let [(Atom::Reg(of, reg), 1)] = form.atoms[..] else { return false };
+        if of != self.creator {
+            return false;
+        }
+        let Definition::Inst(made, index) = self.flow().definition(reg) else { return false };
+        let site = self.code.site(At { function: self.creator, block: made, index });
+        let Some(call) = self.code.calls.at(self.creator, site) else { return false };
+        let ([], [(_, effect)], []) = (&call.runs[..], &call.effects[..], &call.unknown[..]) else {
+            return false;
+        };
+        let effect = effect.memory();
+        let is_new = |value: &Value| matches!(value, Value::Into(region) if region.base == Base::Fresh && region.reach == Reach::Direct);
+        let (dsts, _) = call.parts(self.code, self.creator);
+        dsts.first() == Some(&reg)
+            && effect.allocates.is_some_and(|block| block.life == Life::Handed)
+            && !effect.returns.is_empty()
+            && effect.returns.iter().all(is_new)
+            && !on_cycle_avoiding(self.flow(), block, made)
+    }
+
+    /// The argument itself.
+    fn argument_differs(&self, distinct: &Distinct) -> bool {
+        (distinct.function, distinct.reg, distinct.source) == (self.entry, self.param, None)
+            && self.differs(self.argument.value, self.argument.ty, self.call.block, distinct.spacing)
+    }
+
+    /// The argument cut to no less than the width of the counter that it is an extension of.
+    fn narrowed_differs(&self, distinct: &Distinct) -> bool {
+        let code = self.code;
+        let body = &code.program.functions[distinct.function];
+        let Definition::Inst(block, index) = code.flows[distinct.function].definition(distinct.reg) else {
+            return false;
+        };
+        let Inst::Cast { op: CastOp::Trunc, from, to: Ty::Int(width), a, .. } =
+            &body.blocks[block].insts[index]
+        else {
+            return false;
+        };
+        let is_argument =
+            code.value(distinct.function, *a, *from, Where::Block(block)).form == Some(self.parameter());
+        let Some(given) = self.given() else { return false };
+        let [(Atom::Reg(of, reg), 1)] = given.atoms[..] else { return false };
+        let counter = self.unextended(reg);
+        let own = int_bits(code.program.functions[self.creator].regs[counter].ty);
+        distinct.source == Some(i64::MIN + i64::from(*width))
+            && code.facts.threads.runs[distinct.function] == [self.thread]
+            && is_argument
+            && of == self.creator
+            && given.constant == 0
+            && own.is_some_and(|own| own <= u32::from(*width))
+            && self.differs(self.argument.value, self.argument.ty, self.call.block, distinct.spacing)
+    }
+
+    fn parameter(&self) -> Linear {
+        Linear::of(Term::reg(self.entry, self.param))
+    }
+
+    /// A field of what the argument points to, which the creator sets before every creation.
+    fn field_differs(&self, distinct: &Distinct, accesses: &[Access<'_>], memory: &Memory<'_, '_>) -> bool {
+        let code = self.code;
+        let Some(offset) = distinct.source else { return false };
+        let Definition::Inst(block, index) = code.flows[distinct.function].definition(distinct.reg) else {
+            return false;
+        };
+        let body = &code.program.functions[distinct.function];
+        let Inst::Load { ty, ptr, .. } = &body.blocks[block].insts[index] else { return false };
+        let read_from = code.value(distinct.function, *ptr, Ty::Ptr, Where::Block(block)).form;
+        if read_from != Some(self.parameter().plus(&Linear::constant(offset)))
+            || code.facts.threads.runs[distinct.function] != [self.thread]
+        {
+            return false;
+        }
+        let bytes = u64::from(ty.access_bytes(code.pointer_bytes()));
+        let places = code.pointees(distinct.function, *ptr);
+        let mut writers: Vec<&Access<'_>> = memory.writes.writers(accesses, &places, bytes).collect();
+        writers.dedup_by_key(|access| access.site);
+        let [writer] = writers[..] else { return false };
+        let Some((value, stored_ty)) = writer.value else { return false };
+        let Some(address) = writer.address else { return false };
+        let (Some(set), Some(given)) = (self.form(address, Ty::Ptr, writer.at.block), self.given()) else {
+            return false;
+        };
+        writer.at.function == self.creator
+            && writer.kind == Kind::Write
+            && writer.bytes == bytes
+            && stored_ty == *ty
+            && set == given.plus(&Linear::constant(offset))
+            && self.comes_first(writer.at)
+            && self.keeps_apart(bytes)
+            && self.differs_as_argument(address, writer.at.block)
+            && self.differs(value, stored_ty, writer.at.block, distinct.spacing)
+    }
+
+    /// Whether fields of this size, at the same offset from two arguments, do not overlap.
+    fn keeps_apart(&self, bytes: u64) -> bool {
+        let Some(given) = self.given() else { return false };
+        self.is_fresh(&given, self.call.block)
+            || self.step(&given, self.call.block).is_some_and(|apart| apart >= bytes)
+    }
+
+    fn differs_as_argument(&self, address: Operand, block: BlockId) -> bool {
+        let Some(form) = self.form(address, Ty::Ptr, block) else { return false };
+        self.is_fresh(&form, block) || self.step(&form, block).is_some()
+    }
+
+    /// Whether a point of the creator comes before the creation on every way to it. With a value that differs from one creation to the
+    /// next, it then comes after the creation before.
+    fn comes_first(&self, at: At) -> bool {
+        if at.block == self.call.block {
+            at.index < self.call.index
+        } else {
+            self.flow().dominates(at.block, self.call.block)
+        }
+    }
+
+    /// An access to the memory of the argument before the creation.
+    fn prepares(&self, before: &BeforeStart, accesses: &[Access<'_>], distinct: &[Distinct]) -> bool {
+        let argument_differs = distinct
+            .iter()
+            .any(|one| one.thread == self.thread && one.source.is_none() && self.argument_differs(one));
+        let Some(given) = self.given().filter(|_| argument_differs) else { return false };
+        let mut at_site = accesses.iter().filter(|access| access.site == before.site);
+        at_site.any(|access| {
+            let form = access.address.and_then(|address| {
+                self.code.value(access.at.function, address, Ty::Ptr, Where::Block(access.at.block)).form
+            });
+            form.and_then(|form| form.minus(&given).as_constant()) == Some(before.offset)
+                && self.in_creator(access.at).is_some_and(|at| self.comes_first(at))
+        })
+    }
+
+    /// The point itself, or the one call of the creator that leads to it.
+    fn in_creator(&self, at: At) -> Option<At> {
+        let mut at = at;
+        for _ in 0..self.code.program.functions.len() {
+            if at.function == self.creator {
+                return Some(at);
+            }
+            let (caller, call) = self.code.inside(at.function)?;
+            at = call.at(caller);
+        }
+        None
+    }
+}
+
+/// Whether a path leads from the block back to it without passing the other.
+fn on_cycle_avoiding(flow: &Flow, block: BlockId, avoided: BlockId) -> bool {
+    block != avoided && walk(flow, block, Some(avoided)).any(|reached| reached == block)
+}
+
+/// Whether a path of at least one edge leads from one block to the other.
+fn reaches(flow: &Flow, from: BlockId, to: BlockId) -> bool {
+    walk(flow, from, None).any(|reached| reached == to)
+}
+
+/// The blocks that paths of at least one edge lead to, without passing the avoided one.
+fn walk(flow: &Flow, from: BlockId, avoided: Option<BlockId>) -> impl Iterator<Item = BlockId> {
+    let mut seen = vec![false; flow.successors.len()];
+    let mut found = Vec::new();
+    let mut work = vec![from];
+    while let Some(block) = work.pop() {
+        for next in &flow.successors[block.index()] {
+            if Some(*next) != avoided && !std::mem::replace(&mut seen[next.index()], true) {
+                found.push(*next);
+                work.push(*next);
+            }
+        }
+    }
+    found.into_iter()
 }
