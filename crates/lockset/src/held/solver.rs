@@ -35,7 +35,8 @@ struct Work {
 }
 
 impl Locks<'_> {
-    pub(super) fn solve(mut self) -> LockFacts {
+    /// Solves the program. The solution can be read with the same value afterwards.
+    pub fn solve(&mut self) -> LockFacts {
         self.semaphores = self.semaphore_candidates();
         loop {
             let facts = self.solve_once();

@@ -2,6 +2,7 @@
 //! Definition 5 would have dropped (6a, 9b) in favour of the bogus (6a, 6b). Then covers on more paths.
 
 use crate::{Solved, program, solved};
+use raddle_absint::calls::Calls;
 use raddle_facts::HeldLock;
 use raddle_ir::{BlockId, FunctionId};
 use raddle_lockset::events::{Event, weaker_by_histories, weaker_by_locksets};
@@ -57,6 +58,7 @@ fn events(s: &Solved, file: &str, variable: &str) -> (Vec<Event>, Vec<String>) {
 fn figure_2() {
     let s = solved(&program("figure2.c"));
     let (events, names) = events(&s, "figure2.c", "x");
+    let calls = Calls::new(&s.program, &s.models, &s.values, &s.points_to);
     let at = |label: &str| names.iter().position(|name| name == label).expect("an access");
     let (a6, b2, b6, b9) = (at("6a"), at("2b"), at("6b"), at("9b"));
 
@@ -71,7 +73,7 @@ fn figure_2() {
         all.into_iter().filter(|w| consistent(&events[w.first].history, &events[w.second].history)).collect();
     assert_eq!(left, [b2, b9].map(|b| Warning { first: a6, second: b }));
 
-    let by_histories = covers(&s.program, &s.calls, &s.threads, &events, weaker_by_histories);
+    let by_histories = covers(&s.program, &calls, &s.threads, &events, weaker_by_histories);
     assert_eq!(by_histories[b9], Some(vec![b2]));
     assert_eq!(by_histories[b6], Some(vec![b2]));
     assert_eq!(by_histories[b2], None);
@@ -86,7 +88,7 @@ fn figure_2() {
 
     // The baseline: 9b is covered by the nearest access with no more locks, which is 6b.
     assert!(weaker_by_locksets(&events[b6], &events[b9]) && !weaker_by_histories(&events[b6], &events[b9]));
-    let by_locksets = covers(&s.program, &s.calls, &s.threads, &events, weaker_by_locksets);
+    let by_locksets = covers(&s.program, &calls, &s.threads, &events, weaker_by_locksets);
     assert_eq!(by_locksets[b9], Some(vec![b6]));
     let dropped: Vec<&Warning> = all.iter().filter(|w| by_locksets[w.second].is_some()).collect();
     assert!(dropped.contains(&&Warning { first: a6, second: b9 }), "the real race is dropped");
@@ -96,8 +98,9 @@ fn figure_2() {
 fn covers_on_all_paths() {
     let s = solved(&program("covers.c"));
     let (events, names) = events(&s, "covers.c", "x");
+    let calls = Calls::new(&s.program, &s.models, &s.values, &s.points_to);
     assert_eq!(events.len(), 15);
-    let covers = covers(&s.program, &s.calls, &s.threads, &events, weaker_by_histories);
+    let covers = covers(&s.program, &calls, &s.threads, &events, weaker_by_histories);
     for (label, cover) in names.iter().zip(&covers) {
         let wanted: Vec<&str> = match label.split_once(':') {
             Some((_, list)) => list.split_whitespace().collect(),

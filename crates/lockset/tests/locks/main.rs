@@ -1,9 +1,11 @@
-//! Locks on C programs: what is held where, events and their reduction, deadlock candidates.
+//! Locks on C programs: what is held where, by what they say and by running them; events and their reduction; deadlock candidates; sides
+//! of branches.
 
 mod branches;
 mod deadlocks;
 mod figure2;
 mod held;
+mod runs;
 
 use raddle_absint::Roots;
 use raddle_absint::accesses::{self, Access};
@@ -25,7 +27,6 @@ struct Solved {
     points_to: PointsTo,
     threads: ThreadFacts,
     locks: LockFacts,
-    calls: Calls,
     accesses: Vec<Access>,
 }
 
@@ -41,21 +42,24 @@ fn solved(path: &Path) -> Solved {
     let request = Request { inputs: vec![path.to_path_buf()], ..Request::default() };
     let program = load(&request).unwrap_or_else(|e| panic!("{}: {e}", path.display())).program;
     let models = Models::resolve(&program, &Config::default());
+    solve_all(program, models)
+}
+
+fn solve_all(program: Program, models: Models) -> Solved {
     let entries = program.functions.ids().filter(|id| {
         let name = program.text(program.functions[*id].name);
         name.starts_with("client_")
     });
     let roots = Roots::of(&program, entries.collect());
-    let coarse = raddle_absint::values::registers(&program, &models, &roots);
-    let points_to = raddle_absint::points_to::solve(&program, &models, &coarse, &roots);
-    let values = coarse;
+    let values = raddle_absint::values::registers(&program, &models, &roots);
+    let points_to = raddle_absint::points_to::solve(&program, &models, &values, &roots);
     let calls = Calls::new(&program, &models, &values, &points_to);
     let definitions = Definitions::new(&program);
     let accesses = accesses::collect(&program, &calls, &values, &points_to);
     let threads =
         raddle_absint::threads::solve(&program, &roots, &calls, &definitions, &values, &points_to, &accesses);
     let locks = solve(&program, &models, &points_to, &values, &threads);
-    Solved { program, models, values, points_to, threads, locks, calls, accesses }
+    Solved { program, models, values, points_to, threads, locks, accesses }
 }
 
 /// A C file of this test.
