@@ -35,6 +35,8 @@ pub struct Budget {
     pub growth: usize,
     /// Loops that go round more often stay loops.
     pub iterations: u32,
+    /// In code of threads that neither starts threads nor waits for them, the same with this number.
+    pub short: u32,
     /// In a program with more instructions than this only lock wrappers are copied and no loop is unrolled.
     pub small_program: usize,
     /// Instructions of a lock wrapper, at most.
@@ -49,6 +51,7 @@ impl Default for Budget {
             instructions: 20_000,
             growth: 2,
             iterations: 32,
+            short: 4,
             small_program: 20_000,
             wrapper: 40,
             wrapper_depth: 3,

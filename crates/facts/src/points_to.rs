@@ -107,6 +107,10 @@ impl Offsets {
         if bytes == 0 || other_bytes == 0 {
             return false;
         }
+        if self.stride == 0 && other.stride == 0 {
+            let (a, b) = (i128::from(self.anchor), i128::from(other.anchor));
+            return a < b + i128::from(other_bytes) && b < a + i128::from(bytes);
+        }
         let (bytes, other_bytes) = (i128::from(bytes), i128::from(other_bytes));
         let (low, high) = (i128::from(self.low), i128::from(self.high));
         let (other_low, other_high) = (i128::from(other.low), i128::from(other.high));

@@ -9,7 +9,7 @@ use crate::held::{self, Locks};
 use crate::pairs::{self, Pairs};
 use crate::published::Unpublished;
 use crate::ranking;
-use crate::rules::{Rules, State};
+use crate::rules::{Memo, Rules, State};
 use crate::warnings::{self, Warning};
 use raddle_absint::accesses::{self, Access};
 use raddle_absint::calls::Calls;
@@ -129,6 +129,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
             order: &order_facts,
             accesses: &round.accesses,
             states: &states,
+            memo: Memo::default(),
         };
         let pairs = pairs::find(&rules, &round.points_to, &round.threads, &round.accesses, &mut unpublished);
         let parallel = |x: &deadlock::Edge, y: &deadlock::Edge| {
@@ -166,8 +167,8 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     let counters = Counters {
         shared_variables: pairs.shared.len() as u64,
         pairs: pairs.candidates,
-        warnings: pairs.warned.len() as u64,
-        after_reduction: ranks.iter().filter(|(rank, _)| *rank == 0).count() as u64,
+        warnings: pairs.open,
+        after_reduction: pairs.open - ranks.iter().filter(|(rank, _)| *rank > 0).count() as u64,
         after_contexts: warnings.len() as u64,
         instructions: program.sites.len() as u64,
     };

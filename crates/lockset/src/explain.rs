@@ -5,7 +5,7 @@
 
 use crate::pairs::Pair;
 use crate::published::Unpublished;
-use crate::rules::{Class, LockKey, Reason, Rules};
+use crate::rules::{Class, LockKey, Memo, Reason, Rules};
 use crate::{Analysis, LockNames};
 use raddle_absint::terms::term_of;
 use raddle_base::SiteId;
@@ -83,6 +83,7 @@ impl<'a> Explainer<'a> {
             order: &facts.order,
             accesses: &analysis.accesses,
             states: &analysis.states,
+            memo: Memo::default(),
         };
         let unpublished = Unpublished::new(
             &analysis.expanded.program,

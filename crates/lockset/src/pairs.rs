@@ -9,7 +9,7 @@ use crate::published::{Unpublished, routes};
 use crate::rules::{Class, Rules, Verdict};
 use raddle_absint::accesses::Access;
 use raddle_facts::{ObjectId, Offsets, PointsTo, ThreadFacts};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Two accesses that may race; indices into the list of accesses, the smaller first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +27,8 @@ pub struct Pairs {
     pub shared: BTreeSet<(ObjectId, Offsets)>,
     /// Conflicting pairs that were looked at.
     pub candidates: u64,
+    /// Conflicting pairs that no rule ruled out.
+    pub open: u64,
     /// Conflicting pairs that some rule ruled out.
     pub ruled_out: u64,
     /// Not all warned pairs are listed: there are too many.
@@ -34,7 +36,10 @@ pub struct Pairs {
 }
 
 /// Listed pairs at most; beyond, one pair per two classes is kept.
-const LISTED: usize = 2_000_000;
+const LISTED: usize = 100_000;
+
+/// Pairs of classes that are kept at most; beyond, they are only counted.
+const CLASSES: usize = 400_000;
 
 pub(crate) fn find(
     rules: &Rules<'_>,
@@ -45,33 +50,48 @@ pub(crate) fn find(
 ) -> Pairs {
     let by_object = group(points_to, threads, accesses);
     let mut result = Pairs::default();
-    let mut open: Vec<(Class, Class)> = Vec::new();
-    let mut conditional: Vec<(Class, Class)> = Vec::new();
+    let mut arena: Vec<Class> = Vec::new();
+    let mut open: Vec<Two> = Vec::new();
+    let mut conditional: Vec<Two> = Vec::new();
     for (object, list) in &by_object {
-        let classes = rules.classes(*object, list, unpublished);
-        for (index, first) in classes.iter().enumerate() {
-            for second in &classes[index..] {
-                if !rules.conflict(first, second) {
+        let from = arena.len();
+        arena.extend(rules.classes(*object, list, unpublished));
+        let mut contested = vec![false; arena.len() - from];
+        for first in from..arena.len() {
+            for second in first..arena.len() {
+                let (a, b) = (&arena[first], &arena[second]);
+                if !rules.conflict(a, b) {
                     continue;
                 }
-                let count = first.members.len() as u64 * second.members.len() as u64;
-                match rules.judge(first, second) {
+                let count = a.members.len() as u64 * b.members.len() as u64;
+                match rules.judge(a, b) {
                     Verdict::NotParallel => continue,
-                    Verdict::Open => open.push((first.clone(), second.clone())),
+                    Verdict::Open => {
+                        result.open += count;
+                        if open.len() < CLASSES {
+                            open.push((first as u32, second as u32));
+                        } else {
+                            result.cut_off = true;
+                        }
+                    }
                     Verdict::RuledOut => result.ruled_out += count,
-                    Verdict::IfPublished => conditional.push((first.clone(), second.clone())),
+                    Verdict::IfPublished => conditional.push((first as u32, second as u32)),
                 }
                 result.candidates += count;
-                for class in [first, second].into_iter().filter(|class| class.write) {
-                    result.shared.insert((*object, class.offsets));
-                }
+                contested[first - from] |= a.write;
+                contested[second - from] |= b.write;
             }
         }
+        let written = contested.iter().zip(&arena[from..]).filter(|(contested, _)| **contested);
+        result.shared.extend(written.map(|(_, class)| (*object, class.offsets)));
     }
-    withdraw(points_to, threads, accesses, &mut open, conditional, &mut result);
-    list(&open, &mut result);
+    withdraw(points_to, threads, accesses, &arena, &mut open, conditional, &mut result);
+    list(&arena, &open, &mut result);
     result
 }
+
+/// Two classes, by position.
+type Two = (u32, u32);
 
 /// Accesses by shared object.
 fn group(points_to: &PointsTo, threads: &ThreadFacts, accesses: &[Access]) -> BTreeMap<ObjectId, Vec<usize>> {
@@ -94,13 +114,17 @@ fn withdraw(
     points_to: &PointsTo,
     threads: &ThreadFacts,
     accesses: &[Access],
-    open: &mut Vec<(Class, Class)>,
-    mut conditional: Vec<(Class, Class)>,
+    arena: &[Class],
+    open: &mut Vec<Two>,
+    mut conditional: Vec<Two>,
     result: &mut Pairs,
 ) {
     if conditional.is_empty() {
         return;
     }
+    let object = |two: &Two| arena[two.0 as usize].object;
+    let count =
+        |two: &Two| arena[two.0 as usize].members.len() as u64 * arena[two.1 as usize].members.len() as u64;
     let mut touching: HashMap<ObjectId, Vec<usize>> = HashMap::new();
     for (index, access) in accesses.iter().enumerate() {
         for (object, _) in access.targets(points_to) {
@@ -108,40 +132,46 @@ fn withdraw(
         }
     }
     let mut ways: HashMap<ObjectId, Option<Vec<(ObjectId, Offsets, u64)>>> = HashMap::new();
-    for (first, _) in &conditional {
-        ways.entry(first.object)
-            .or_insert_with(|| routes(points_to, threads, accesses, &touching, first.object));
+    for two in &conditional {
+        ways.entry(object(two))
+            .or_insert_with(|| routes(points_to, threads, accesses, &touching, object(two)));
+    }
+    // With more open pairs than are kept, every way may race.
+    if result.cut_off {
+        ways.values_mut().for_each(|way| *way = None);
     }
     let mut checked = 0;
     loop {
-        let news: Vec<(ObjectId, Offsets, u64)> = open[checked..]
+        let news: HashSet<(ObjectId, Offsets, u64)> = open[checked..]
             .iter()
-            .flat_map(|(a, b)| [(a.object, a.offsets, a.bytes), (b.object, b.offsets, b.bytes)])
+            .flat_map(|(a, b)| [&arena[*a as usize], &arena[*b as usize]])
+            .map(|class| (class.object, class.offsets, class.bytes))
             .collect();
         checked = open.len();
         let before = conditional.len();
-        let (keep, gone): (Vec<_>, Vec<_>) = conditional.into_iter().partition(|(first, _)| {
-            ways[&first.object].as_ref().is_some_and(|routes| {
+        let (keep, gone): (Vec<_>, Vec<_>) = conditional.into_iter().partition(|two| {
+            ways[&object(two)].as_ref().is_some_and(|routes| {
                 !routes.iter().any(|(object, at, bytes)| {
-                    news.iter().any(|(other, offsets, width)| other == object && at.may_overlap(*bytes, *offsets, *width))
+                    news.iter().any(|(other, offsets, width)| {
+                        other == object && at.may_overlap(*bytes, *offsets, *width)
+                    })
                 })
             })
         });
         conditional = keep;
+        result.open += gone.iter().map(count).sum::<u64>();
         open.extend(gone);
         if conditional.len() == before {
             break;
         }
     }
-    result.ruled_out += conditional
-        .iter()
-        .map(|(first, second)| first.members.len() as u64 * second.members.len() as u64)
-        .sum::<u64>();
+    result.ruled_out += conditional.iter().map(count).sum::<u64>();
 }
 
-fn list(open: &[(Class, Class)], result: &mut Pairs) {
+fn list(arena: &[Class], open: &[Two], result: &mut Pairs) {
     let mut pairs: BTreeSet<Pair> = BTreeSet::new();
     for (a, b) in open {
+        let (a, b) = (&arena[*a as usize], &arena[*b as usize]);
         let full = pairs.len() < LISTED;
         result.cut_off |= !full;
         let width = if full { usize::MAX } else { 1 };

@@ -87,7 +87,8 @@ impl<'a> Unpublished<'a> {
         if !access.targets(self.points_to).iter().all(|(target, _)| *target == object) {
             return None;
         }
-        self.is_private(owner, reg, object, (access.function, access.block, access.index), 0).then_some(object)
+        self.is_private(owner, reg, object, (access.function, access.block, access.index), 0)
+            .then_some(object)
     }
 
     /// Whether, at a point of `owner` or of what it calls, the block in `reg` cannot have been published.
@@ -189,7 +190,10 @@ impl<'a> Unpublished<'a> {
             ([effect], []) if call.unknown.is_empty() => {
                 let memory = effect.memory();
                 let handed = memory.allocates.is_some_and(|made| made.life == Life::Handed)
-                    && memory.returns.iter().all(|v| matches!(v, Value::Into(place) if place.base == Base::Fresh));
+                    && memory
+                        .returns
+                        .iter()
+                        .all(|v| matches!(v, Value::Into(place) if place.base == Base::Fresh));
                 handed.then(|| self.heap.get(&call.site).copied()).flatten()
             }
             ([], [(target, Way::Call)]) if call.unknown.is_empty() && depth < 4 => {
@@ -203,8 +207,11 @@ impl<'a> Unpublished<'a> {
                         let (Root::Reg(owner, inner), None, 0) = (term.root, term.index, term.offset) else {
                             return None;
                         };
-                        let one = (owner == *target).then(|| self.fresh(*target, inner, depth + 1)).flatten()?;
-                        if object.is_some_and(|before| before != one) || self.publishes[*target].contains(&one) {
+                        let one =
+                            (owner == *target).then(|| self.fresh(*target, inner, depth + 1)).flatten()?;
+                        if object.is_some_and(|before| before != one)
+                            || self.publishes[*target].contains(&one)
+                        {
                             return None;
                         }
                         object = Some(one);
@@ -287,7 +294,8 @@ impl<'a> Unpublished<'a> {
 
     /// What the memory behind an operand may point to.
     fn inside(&self, function: FunctionId, operand: Operand) -> BTreeSet<ObjectId> {
-        let cells = self.set_of(function, operand).iter().flat_map(|(object, _)| &self.points_to.contents[*object]);
+        let cells =
+            self.set_of(function, operand).iter().flat_map(|(object, _)| &self.points_to.contents[*object]);
         self.heap_only(cells.flat_map(|cell| self.points_to.targets_of(cell.holds)))
     }
 

@@ -8,7 +8,9 @@ use raddle_facts::{
     Distinct, GateKind, HeldLock, LocalOrder, LockMode, ObjectId, Offsets, OrderFacts, PointsTo, Root,
     Spacing, Term, ThreadFacts, ThreadId, Values,
 };
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 /// Everything that the rules read.
@@ -21,6 +23,16 @@ pub(crate) struct Rules<'a> {
     pub accesses: &'a [Access],
     /// Per access: what holds right before it.
     pub states: &'a [State],
+    pub memo: Memo,
+}
+
+/// What was computed already.
+#[derive(Default)]
+pub(crate) struct Memo {
+    parts: RefCell<HashMap<usize, Rc<Parts>>>,
+    part_ids: RefCell<HashMap<String, u32>>,
+    profiles: RefCell<HashMap<(u32, Vec<LockKey>, bool), Rc<Profile>>>,
+    judged: RefCell<HashMap<(u32, u32), Verdict>>,
 }
 
 /// Shared by all accesses in the same state.
@@ -30,24 +42,41 @@ pub(crate) struct State {
     pub locks: Rc<Vec<HeldLock>>,
 }
 
-/// Accesses to one object that no rule tells apart.
+/// Accesses to the same bytes of one object that no rule tells apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub object: ObjectId,
     pub offsets: Offsets,
     pub bytes: u64,
     pub write: bool,
-    pub atomic: bool,
     /// Before anybody else can know the object.
     pub unpublished: bool,
-    threads: Rc<Vec<ThreadId>>,
-    order: Rc<LocalOrder>,
-    locks: Rc<Vec<LockKey>>,
-    histories: Rc<Histories>,
-    cells: Rc<Vec<OwnCell>>,
-    /// Done in the round that creates an instance of a thread, before it, at this offset from its argument.
-    prepares: Rc<Vec<(ThreadId, i64)>>,
+    profile: Rc<Profile>,
     pub members: Vec<usize>,
+}
+
+/// All that the rules look at besides the place.
+#[derive(Debug)]
+struct Profile {
+    id: u32,
+    parts: Rc<Parts>,
+    locks: Vec<LockKey>,
+    /// The verdict does not depend on the place either.
+    placeless: bool,
+}
+
+/// The part that is the same whatever object an access touches.
+#[derive(Debug)]
+struct Parts {
+    id: u32,
+    write: bool,
+    atomic: bool,
+    threads: Vec<ThreadId>,
+    order: Rc<LocalOrder>,
+    histories: Histories,
+    cells: Vec<OwnCell>,
+    /// Done in the round that creates an instance of a thread, before it, at this offset from its argument.
+    prepares: Vec<(ThreadId, i64)>,
 }
 
 /// A held lock, named so that two threads can compare.
@@ -74,6 +103,7 @@ struct OwnCell {
     exact: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Never in two threads.
     NotParallel,
@@ -108,35 +138,29 @@ pub enum Reason {
 
 impl Rules<'_> {
     pub fn classes(&self, object: ObjectId, list: &[usize], unpublished: &mut Unpublished<'_>) -> Vec<Class> {
-        let mut interned: HashMap<String, usize> = HashMap::new();
+        let mut interned: HashMap<(Offsets, u64, u32), usize> = HashMap::new();
         let mut classes: Vec<Class> = Vec::new();
         for index in list {
             let access = &self.accesses[*index];
             let private = unpublished.object_of(access) == Some(object);
+            let profile = self.profile(*index, object, private);
             for (target, offsets) in access.targets(self.points_to) {
                 if *target != object {
                     continue;
                 }
-                let class = self.class(*index, object, *offsets, private);
-                let key = format!(
-                    "{:?}{}{}{}{}{:?}{:p}{:?}{:?}{:?}{:?}",
-                    class.offsets,
-                    class.bytes,
-                    class.write,
-                    class.atomic,
-                    class.unpublished,
-                    class.threads,
-                    Rc::as_ptr(&class.order),
-                    class.locks,
-                    class.histories,
-                    class.cells,
-                    class.prepares
-                );
-                match interned.get(&key) {
-                    Some(at) => classes[*at].members.push(*index),
-                    None => {
-                        interned.insert(key, classes.len());
-                        classes.push(class);
+                match interned.entry((*offsets, access.bytes, profile.id)) {
+                    Entry::Occupied(at) => classes[*at.get()].members.push(*index),
+                    Entry::Vacant(free) => {
+                        free.insert(classes.len());
+                        classes.push(Class {
+                            object,
+                            offsets: *offsets,
+                            bytes: access.bytes,
+                            write: profile.parts.write,
+                            unpublished: private,
+                            profile: profile.clone(),
+                            members: vec![*index],
+                        });
                     }
                 }
             }
@@ -144,44 +168,60 @@ impl Rules<'_> {
         classes
     }
 
-    fn class(&self, index: usize, object: ObjectId, offsets: Offsets, unpublished: bool) -> Class {
+    fn profile(&self, index: usize, object: ObjectId, unpublished: bool) -> Rc<Profile> {
+        let access = &self.accesses[index];
+        let parts = self.parts(index);
+        let address = access.address.map(|operand| term_of(self.values, access.function, operand));
+        let held = &self.states[index].locks;
+        let mut locks: Vec<LockKey> = held.iter().flat_map(|held| self.keys(held, address, object)).collect();
+        locks.sort();
+        locks.dedup();
+        let mut known = self.memo.profiles.borrow_mut();
+        let id = known.len() as u32;
+        let placeless = parts.cells.is_empty()
+            && parts.prepares.is_empty()
+            && !locks.iter().any(|key| matches!(key, LockKey::AtDistance(..)));
+        known
+            .entry((parts.id, locks.clone(), unpublished))
+            .or_insert_with(|| Rc::new(Profile { id, parts, locks, placeless }))
+            .clone()
+    }
+
+    fn parts(&self, index: usize) -> Rc<Parts> {
+        if let Some(known) = self.memo.parts.borrow().get(&index) {
+            return known.clone();
+        }
         let access = &self.accesses[index];
         let state = &self.states[index];
         let address = access.address.map(|operand| term_of(self.values, access.function, operand));
-        let mut locks: Vec<LockKey> =
-            state.locks.iter().flat_map(|held| self.keys(held, address, object)).collect();
-        locks.sort();
-        locks.dedup();
-        let histories = histories(&state.locks, |lock| self.is_global(lock));
-        let runs = &self.threads.runs[access.function];
+        let threads = self.threads.runs[access.function].clone();
         let cells = match address {
-            Some(address) if runs.iter().any(|thread| self.threads.threads[*thread].many) => {
+            Some(address) if threads.iter().any(|thread| self.threads.threads[*thread].many) => {
                 self.cells(address)
             }
             _ => Vec::new(),
         };
-        let prepares = self
-            .threads
-            .before_start
-            .iter()
-            .filter(|before| before.site == access.site && address.is_some())
-            .map(|before| (before.thread, before.offset))
-            .collect();
-        Class {
-            object,
-            offsets,
-            bytes: access.bytes,
+        let prepared = self.threads.before_start.iter().filter(|before| before.site == access.site);
+        let mut parts = Parts {
+            id: 0,
             write: access.kind != Kind::Read,
             atomic: access.atomic.is_some(),
-            unpublished,
-            threads: Rc::new(runs.clone()),
+            threads,
             order: state.order.clone(),
-            locks: Rc::new(locks),
-            histories: Rc::new(histories),
-            cells: Rc::new(cells),
-            prepares: Rc::new(prepares),
-            members: vec![index],
-        }
+            histories: histories(&state.locks, |lock| self.is_global(lock)),
+            cells,
+            prepares: prepared
+                .filter(|_| address.is_some())
+                .map(|before| (before.thread, before.offset))
+                .collect(),
+        };
+        let key = format!("{parts:?}");
+        let mut ids = self.memo.part_ids.borrow_mut();
+        let next = ids.len() as u32;
+        parts.id = *ids.entry(key).or_insert(next);
+        let parts = Rc::new(parts);
+        self.memo.parts.borrow_mut().insert(index, parts.clone());
+        parts
     }
 
     fn is_global(&self, term: Term) -> bool {
@@ -244,14 +284,28 @@ impl Rules<'_> {
     /// Whether both touch a common byte, one writes, and one is not atomic.
     pub fn conflict(&self, first: &Class, second: &Class) -> bool {
         (first.write || second.write)
-            && !(first.atomic && second.atomic)
+            && !(first.profile.parts.atomic && second.profile.parts.atomic)
             && first.offsets.may_overlap(first.bytes, second.offsets, second.bytes)
     }
 
     pub fn judge(&self, first: &Class, second: &Class) -> Verdict {
+        let (x, y) = (&first.profile, &second.profile);
+        // Where both have locks at a distance or cells of their own, the place matters.
+        if !x.placeless && !y.placeless {
+            return self.judge_anew(first, second);
+        }
+        if let Some(known) = self.memo.judged.borrow().get(&(x.id, y.id)) {
+            return *known;
+        }
+        let verdict = self.judge_anew(first, second);
+        self.memo.judged.borrow_mut().insert((x.id, y.id), verdict);
+        verdict
+    }
+
+    fn judge_anew(&self, first: &Class, second: &Class) -> Verdict {
         let (mut parallel, mut conditional) = (false, false);
-        for a in first.threads.iter() {
-            for b in second.threads.iter() {
+        for a in &first.profile.parts.threads {
+            for b in &second.profile.parts.threads {
                 if a == b && !self.threads.threads[*a].many {
                     continue;
                 }
@@ -272,16 +326,18 @@ impl Rules<'_> {
 
     /// Why the accesses of two different threads (or instances) cannot race.
     pub fn reason(&self, first: &Class, a: ThreadId, second: &Class, b: ThreadId) -> Option<Reason> {
-        if let Some(gate) = self.before(&first.order, a, &second.order, b) {
+        if let Some(gate) = self.before(&first.profile.parts.order, a, &second.profile.parts.order, b) {
             return Some(Reason::Ordered { gate, first_is_earlier: true });
         }
-        if let Some(gate) = self.before(&second.order, b, &first.order, a) {
+        if let Some(gate) = self.before(&second.profile.parts.order, b, &first.profile.parts.order, a) {
             return Some(Reason::Ordered { gate, first_is_earlier: false });
         }
         if let Some(lock) = self.common_lock(first, second) {
             return Some(Reason::CommonLock(lock));
         }
-        if let Some((held_by_first, held_by_second)) = contradiction(&first.histories, &second.histories) {
+        if let Some((held_by_first, held_by_second)) =
+            contradiction(&first.profile.parts.histories, &second.profile.parts.histories)
+        {
             return Some(Reason::Histories { held_by_first, held_by_second });
         }
         if let Some(barrier) = self.apart_by_rounds(first, a, second, b) {
@@ -318,9 +374,9 @@ impl Rules<'_> {
     }
 
     fn common_lock(&self, first: &Class, second: &Class) -> Option<LockKey> {
-        first.locks.iter().copied().find(|key| {
+        first.profile.locks.iter().copied().find(|key| {
             let exclusive = |mode: &LockMode| *mode == LockMode::Exclusive;
-            second.locks.iter().any(|other| match (key, other) {
+            second.profile.locks.iter().any(|other| match (key, other) {
                 (LockKey::Global(a, x), LockKey::Global(b, y)) => a == b && (exclusive(x) || exclusive(y)),
                 (LockKey::InObject(a, x), LockKey::InObject(b, y)) => {
                     a == b && (exclusive(x) || exclusive(y))
@@ -335,7 +391,8 @@ impl Rules<'_> {
 
     fn apart_by_rounds(&self, first: &Class, a: ThreadId, second: &Class, b: ThreadId) -> Option<Term> {
         self.order.barriers.iter().enumerate().find_map(|(index, barrier)| {
-            let rounds = |class: &Class| class.order.rounds.get(index).copied().unwrap_or_default();
+            let rounds =
+                |class: &Class| class.profile.parts.order.rounds.get(index).copied().unwrap_or_default();
             let (x, y) = (rounds(first), rounds(second));
             let members = barrier.members.contains(&a) && barrier.members.contains(&b);
             let apart = x.at_most < y.at_least || y.at_most < x.at_least;
@@ -363,8 +420,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// Whether `early` is done by the creator for the instance that it then creates, and `late` touches memory of its own instance only.
 fn prepared(early: &Class, late: &Class, thread: ThreadId) -> bool {
-    early.prepares.iter().filter(|(prepared, _)| *prepared == thread).any(|(_, offset)| {
-        late.cells.iter().any(|cell| {
+    early.profile.parts.prepares.iter().filter(|(prepared, _)| *prepared == thread).any(|(_, offset)| {
+        late.profile.parts.cells.iter().any(|cell| {
             let own = cell.thread == thread && cell.source.is_none() && cell.base.is_none();
             own && match cell.spacing {
                 Spacing::Objects => true,
@@ -379,8 +436,8 @@ fn prepared(early: &Class, late: &Class, thread: ThreadId) -> bool {
 
 /// Whether two instances of a thread touch cells of their own.
 fn own_cells(first: &Class, second: &Class, thread: ThreadId) -> bool {
-    first.cells.iter().filter(|cell| cell.thread == thread).any(|x| {
-        second.cells.iter().any(|y| {
+    first.profile.parts.cells.iter().filter(|cell| cell.thread == thread).any(|x| {
+        second.profile.parts.cells.iter().any(|y| {
             let same = y.thread == thread && x.source == y.source && x.base == y.base && x.scale == y.scale;
             same && match x.spacing {
                 Spacing::Objects => x.base.is_none(),

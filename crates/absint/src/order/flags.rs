@@ -38,7 +38,8 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
             }
             for (to, taken) in [(*then, true), (*other, false)] {
                 for reg in shown_nonzero(id, function, input.definitions, *cond, taken) {
-                    if let Some(load) = loads.get(&(id, reg)) {
+                    if let Some(load) = loads.get(&(id, reg)).or_else(|| loads.get(&same_as(input, id, reg)?))
+                    {
                         load.tested(At::Edge(id, block, to), &mut tests);
                     }
                 }
@@ -53,7 +54,7 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
             };
             let Some(arg) = args.get(usize::from(condition.0)) else { continue };
             for reg in shown_nonzero(id, &input.program.functions[id], input.definitions, arg.value, true) {
-                if let Some(load) = loads.get(&(id, reg)) {
+                if let Some(load) = loads.get(&(id, reg)).or_else(|| loads.get(&same_as(input, id, reg)?)) {
                     load.tested(At::Call(call.site), &mut tests);
                 }
             }
@@ -61,6 +62,15 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
     }
     for ((cell, bytes), tests) in tests {
         gate(input, locks, gates, cell, bytes, &tests);
+    }
+}
+
+/// Another register that is known to hold the same value, as when it went through a temporary in memory.
+fn same_as(input: Input<'_>, function: FunctionId, reg: Reg) -> Option<(FunctionId, Reg)> {
+    let term = term_of(input.values, function, Operand::Reg(reg));
+    match (term.root, term.index, term.offset) {
+        (Root::Reg(owner, other), None, 0) if owner == function => Some((owner, other)),
+        _ => None,
     }
 }
 

@@ -248,7 +248,9 @@ impl Gates {
         });
         let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
         let mut writes: Vec<(usize, ObjectId, Offsets)> = Vec::new();
-        for (index, access) in input.accesses.iter().enumerate().filter(|(_, access)| access.kind == Kind::Write) {
+        for (index, access) in
+            input.accesses.iter().enumerate().filter(|(_, access)| access.kind == Kind::Write)
+        {
             for (object, at) in access.targets(input.points_to) {
                 if self.holds_handles(*object, *at, access.bytes) {
                     writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);

@@ -1,5 +1,5 @@
 //! Which loops are unrolled: those that start, join or set up threads and locks, wherever they are, then those of the main thread's
-//! own code, which fill what the threads get as arguments.
+//! own code, which fill what the threads get as arguments, and last the short ones of the threads themselves.
 
 use super::graph::{CallGraph, effect_of, slots};
 use super::{Budget, Plan, Scope};
@@ -24,10 +24,15 @@ pub(super) fn plan(
         let orders = orders_threads(program, models, graph);
         let copyable = copyable(program);
         let mut places = Places::default();
-        // Copies need room too: loops of the first kind leave a quarter of it, those of the second a half.
-        for (wanted, room) in [(Wanted::Orders, limit / 4 * 3), (Wanted::Others, limit / 2)] {
+        // Copies need room too: loops of the first kind leave a quarter of it, those of the second a half, short ones most of it.
+        let passes = [
+            (Wanted::Orders, limit / 4 * 3, budget.iterations),
+            (Wanted::Others, limit / 2, budget.iterations),
+            (Wanted::Others, limit / 4, budget.short),
+        ];
+        for (pass, (wanted, room, iterations)) in passes.into_iter().enumerate() {
             for &id in graph.order.iter().filter(|id| copyable[**id]) {
-                if wanted == Wanted::Others && !graph.main_only.contains(&id) {
+                if pass == 1 && !graph.main_only.contains(&id) {
                     continue;
                 }
                 let (body, steps) = &mut bodies[id];
@@ -37,7 +42,7 @@ pub(super) fn plan(
                     models,
                     orders: &orders,
                     wanted,
-                    iterations: budget.iterations,
+                    iterations,
                     room: room.saturating_sub(total),
                     places: &mut places,
                 };
