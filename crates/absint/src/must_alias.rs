@@ -12,15 +12,19 @@
 //! fixpoint is the same.
 //!
 //! Where the paper is wrong or silent:
-//! * Line 13 takes the *union* of the callee's summaries over all pointers in `A'`. For a must analysis that needs `A'` to have one element:
-//!   with `A' = {s, t}`, callee `if (c) s = g1; else t = g2;` and both summaries empty nothing is lost, but with `Sum(s) = {g}` from one
-//!   maximal sequence and `Sum(t) = {h}` the union claims that `p` equals both. Here a node holds one value; that loses nothing, since
-//!   `A` starts with one pointer and every replacement is one for one.
-//! * "Ready" is not defined for strongly connected components; ignoring back edges *and then intersecting* is right only from above: a
-//!   first pass that treats a missing back edge as the empty set would find nothing in any loop. For `p = g; while (c) u = 1; use(p);`
-//!   the answer is `{g}`.
-//! * Meeting at the branch, backwards, `p = g1; if (c) p = g1; use(p);` is `{g1} ∩ {p} = {}`. Forwards over the same tuples, as here, it is `{g1}`.
-//! * A recursive callee whose summary is being computed holds `Never` meanwhile; `exit(g)` of a function that does not return stays so.
+//! * Lines 21 to 23 intersect a new tuple only with one that still waits in `W`. One that comes by a back edge to a location already
+//!   processed is put beside it: for `while (c) p = g1;` both `(p, {p})` and `(p, {g1})` reach the entry, line 10 adds both, and `p` must
+//!   equal two things of which neither holds on all paths. Here a node is met with all that ever arrives.
+//! * "Ready" is not defined for strongly connected components. Ignoring back edges and then refining is right only from above: if a
+//!   tuple not yet seen counted as the empty set, no loop would keep anything. For `p = g; while (c) u = 1; use(p);` the answer is `{g}`.
+//! * Line 13 takes the *union* of the callee's summaries over all of `A'`, in an analysis that intersects. It is right if all of `A'` equal
+//!   `p`, but then one of them says it all; and a pointer of `A'` whose summary is empty vanishes silently instead of making the tuple
+//!   void. `A` starts with one pointer and every replacement is one for one, so a node here holds one value, and an empty summary is
+//!   [`Held::Unknown`].
+//! * Meeting at the branch, backwards, `p = g1; if (c) p = g1; use(p);` is `{p} ∩ {g1} = {}`. Meeting values forwards over the same
+//!   tuples, as here, gives `{g1}`.
+//! * A recursive callee whose summary is being computed: the paper waits for it. Here it is [`Held::Never`] meanwhile, as is the exit
+//!   of a function that does not return.
 //! * A pointer that another thread may write: the paper is silent; [`View::quiet`] makes such a tuple void.
 //!
 //! The engine knows nothing of programs: a [`View`] says what statements do. `values` has the one for real programs; tests have others.
@@ -114,7 +118,7 @@ pub enum Held<C> {
 }
 
 /// Nodes that one question may make.
-pub const MOST_NODES: usize = 500;
+pub const MOST_NODES: usize = 300;
 
 pub struct Engine<'v, V: View> {
     view: &'v V,

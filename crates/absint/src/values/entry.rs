@@ -12,12 +12,18 @@ use raddle_facts::{Interval, Term};
 use raddle_ir::{BlockId, CallArg, Callee, FunctionId, Operand, Reg, Terminator};
 use raddle_libmodel::{Effect, Meaning, VerifierOp};
 
+/// Calls with more targets pass anything to each.
+const MOST_RUNS: usize = 24;
+
 impl Solver<'_> {
     /// A function is called by somebody unknown.
     pub fn enter_from_outside(&mut self, function: FunctionId) {
         if self.program.functions[function].is_defined() {
             self.make(function);
-            self.state_mut(function).entered = Entered::Variously;
+            let state = self.state_mut(function);
+            if std::mem::replace(&mut state.entered, Entered::Variously) != Entered::Variously {
+                self.keep_global_terms(function);
+            }
             self.pass(function, |_| Some(None), Terms::Global);
             self.open(function);
         }
@@ -44,12 +50,37 @@ impl Solver<'_> {
         }
         let runs =
             self.targets.of_call(site, callee, args.len(), term, |at| args.get(at).map(|arg| arg.value));
-        for run in &runs {
-            self.enter(function, block, site, run, args);
-        }
+        let runs = match runs {
+            Some(runs) if runs.len() <= MOST_RUNS => {
+                for run in &runs {
+                    self.enter(function, block, site, run, args);
+                }
+                runs
+            }
+            Some(runs) => {
+                self.run_with_anything(runs.into_iter().map(|run| run.function).collect());
+                Vec::new()
+            }
+            None => {
+                if !std::mem::replace(&mut self.anything_runs, true) {
+                    let all = self.targets.address_taken.iter().copied();
+                    self.run_with_anything(all.filter(|f| self.targets.runs_body(*f)).collect());
+                }
+                Vec::new()
+            }
+        };
         for (position, dst) in dsts.iter().enumerate() {
             if let Some(value) = self.result(function, block, site, callee, &runs, args, position, *dst) {
                 self.assign(function, *dst, value, Widen::Soon);
+            }
+        }
+    }
+
+    /// Functions that a call may run, too many to look at what it passes.
+    fn run_with_anything(&mut self, functions: Vec<FunctionId>) {
+        for function in functions {
+            if self.from_outside.insert(function) {
+                self.enter_from_outside(function);
             }
         }
     }

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use view::Memory;
 
 /// Nodes made for all questions together, per block of the program; later questions get few.
-const NODES_PER_BLOCK: usize = 30;
+const NODES_PER_BLOCK: usize = 12;
 const FEW_NODES: usize = 12;
 
 /// What a memory round reads.

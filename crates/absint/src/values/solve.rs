@@ -44,6 +44,10 @@ pub(crate) struct Solver<'a> {
     queue: BTreeSet<(u32, FunctionId, u32)>,
     pub mode: Mode,
     changed: bool,
+    /// Entered with any arguments: roots, and targets of calls that have too many.
+    pub from_outside: BTreeSet<FunctionId>,
+    /// A call may run any function whose address is taken.
+    pub anything_runs: bool,
     /// Descending: intervals that calls pass, per function and parameter.
     pub passed: BTreeMap<FunctionId, Vec<Option<Interval>>>,
 }
@@ -125,6 +129,8 @@ impl<'a> Solver<'a> {
             queue: BTreeSet::new(),
             mode: Mode::Ascend,
             changed: false,
+            from_outside: input.roots.all().collect(),
+            anything_runs: false,
             passed: BTreeMap::new(),
         };
         for root in input.roots.all() {
@@ -293,8 +299,8 @@ impl<'a> Solver<'a> {
     fn descend(&mut self) {
         self.mode = Mode::Descend;
         self.passed.clear();
-        for root in self.input.roots.all() {
-            self.enter_from_outside(root);
+        for function in self.from_outside.clone() {
+            self.enter_from_outside(function);
         }
         let functions: Vec<FunctionId> = self.functions.ids().collect();
         for function in functions.into_iter().filter(|f| self.functions[*f].is_some()).collect::<Vec<_>>() {

@@ -57,7 +57,8 @@ impl<'a> Targets<'a> {
         targets
     }
 
-    /// `term` is what is known of a callee or function argument: at this time and for good.
+    /// `term` is what is known of a callee or function argument: at this time and for good. `None`: any function whose address is
+    /// taken, with any arguments.
     pub fn of_call(
         &self,
         site: SiteId,
@@ -65,11 +66,11 @@ impl<'a> Targets<'a> {
         arguments: usize,
         term: impl Fn(Operand) -> Option<Term>,
         argument: impl Fn(usize) -> Option<Operand>,
-    ) -> Vec<Run> {
+    ) -> Option<Vec<Run>> {
         let mut runs = Vec::new();
         let callees = match callee {
             Callee::Direct(function) => vec![function],
-            Callee::Indirect(operand) => self.pointed(site, term(operand)),
+            Callee::Indirect(operand) => self.pointed(site, term(operand))?,
         };
         for function in callees {
             match &self.models.meanings[function] {
@@ -80,7 +81,7 @@ impl<'a> Targets<'a> {
                     }
                 }
                 Meaning::Effect(effect, _) => {
-                    self.callbacks(&mut runs, site, &effect.memory(), &term, &argument);
+                    self.callbacks(&mut runs, site, &effect.memory(), &term, &argument)?;
                 }
                 Meaning::Unknown => {
                     let told = self.points_to.and_then(|p| p.targets.get(&site));
@@ -94,7 +95,7 @@ impl<'a> Targets<'a> {
                 }
             }
         }
-        runs
+        Some(runs)
     }
 
     fn callbacks(
@@ -104,7 +105,7 @@ impl<'a> Targets<'a> {
         memory: &MemoryEffect,
         term: impl Fn(Operand) -> Option<Term>,
         argument: impl Fn(usize) -> Option<Operand>,
-    ) {
+    ) -> Option<()> {
         for callback in &memory.calls {
             let Some(operand) = argument(usize::from(callback.function.0)) else { continue };
             let passes: Vec<Option<usize>> = callback
@@ -115,16 +116,17 @@ impl<'a> Targets<'a> {
                     _ => None,
                 })
                 .collect();
-            for function in self.pointed(site, term(operand)) {
+            for function in self.pointed(site, term(operand))? {
                 if self.runs_body(function) {
                     runs.push(Run { function, nested: Nested::Apart, passes: passes.clone() });
                 }
             }
         }
+        Some(())
     }
 
-    /// Functions that a function pointer may point to.
-    fn pointed(&self, site: SiteId, known: Option<Term>) -> Vec<FunctionId> {
+    /// Functions that a function pointer may point to; `None`: any.
+    fn pointed(&self, site: SiteId, known: Option<Term>) -> Option<Vec<FunctionId>> {
         let known = known.and_then(|term| match (term.root, term.index, term.offset) {
             (Root::Function(function), None, 0) => Some(vec![function]),
             // Null: nothing is called.
@@ -139,9 +141,9 @@ impl<'a> Targets<'a> {
                         all.push(function);
                     }
                 }
-                all
+                Some(all)
             }
-            None => known.unwrap_or_else(|| self.address_taken.clone()),
+            None => known,
         }
     }
 
@@ -150,7 +152,7 @@ impl<'a> Targets<'a> {
         self.unresolved.contains(&site)
     }
 
-    fn runs_body(&self, function: FunctionId) -> bool {
+    pub fn runs_body(&self, function: FunctionId) -> bool {
         self.program.functions[function].is_defined()
             && matches!(self.models.meanings[function], Meaning::Body | Meaning::AtomicBody)
     }

@@ -236,3 +236,24 @@ fn figure_1_of_the_paper_as_a_program() {
         }",
     );
 }
+
+#[test]
+fn structs_passed_by_value_bring_their_content() {
+    second_round(
+        "struct big { int a[20]; int *p; struct big *self; };
+        static int g;
+        static struct big kept;
+        static void take(struct big it) { same(it.p, &g); is(it.a[3], 7); it.a[3] = 8; is(it.a[3], 8); }
+        static int *leak(struct big it) { kept.p = &it.a[0]; return 0; }
+        int main(void) {
+            static struct big it;
+            it.p = &g; it.a[3] = 7;
+            take(it);
+            is(it.a[3], 7);
+            take(it);
+            leak(it);
+            differ(kept.p, &it.a[0]);
+            return 0;
+        }",
+    );
+}

@@ -19,6 +19,13 @@ pub(crate) struct Names<'a> {
     inside: IdVec<FunctionId, bool>,
 }
 
+/// What the argument is to a parameter that is a copied struct: at the entry it holds the same, but it is somewhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copied {
+    SameContent,
+    OtherAddress,
+}
+
 impl<'a> Names<'a> {
     pub fn new(given: Given<'a>, is_root: impl Fn(FunctionId) -> bool) -> Names<'a> {
         let inside = given
@@ -81,17 +88,23 @@ impl<'a> Names<'a> {
 
     /// A cell of a function's entry, in the caller's names: parameters are the arguments, also for a struct that is passed by value.
     pub fn to_caller(&self, at: At, function: FunctionId, address: Term) -> Option<Term> {
+        self.by_arguments(at, function, address, Copied::SameContent)
+    }
+
+    fn by_arguments(&self, at: At, function: FunctionId, term: Term, copied: Copied) -> Option<Term> {
         let call = self.call(at)?;
         let params = &self.given.program.functions[function].params;
-        substitute(address, |of, reg| {
-            if self.given.once.contains(of, reg) {
-                return Some(Term::reg(of, reg));
+        substitute(term, |of, reg| {
+            // A parameter first: before the call it has no value, whether or not it is assigned once.
+            let position = params.iter().position(|param| of == function && param.reg == reg);
+            match position {
+                Some(position) if params[position].by_value.is_some() && copied == Copied::OtherAddress => {
+                    None
+                }
+                Some(position) => self.argument_term(at, call, function, position),
+                None if self.given.once.contains(of, reg) => Some(Term::reg(of, reg)),
+                None => (of != function && self.inside[function]).then(|| Term::reg(of, reg)),
             }
-            if of != function {
-                return self.inside[function].then(|| Term::reg(of, reg));
-            }
-            let position = params.iter().position(|param| param.reg == reg)?;
-            self.argument_term(at, call, function, position)
         })
     }
 
@@ -164,7 +177,7 @@ impl<'a> Names<'a> {
                 term_of(self.given.values, at.function, &raddle_ir::Operand::Reg(*dst)).plus(distance)
             })
         });
-        by_result.or_else(|| self.to_caller(at, function, value))
+        by_result.or_else(|| self.by_arguments(at, function, value, Copied::OtherAddress))
     }
 }
 
