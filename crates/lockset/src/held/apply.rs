@@ -108,7 +108,7 @@ impl Locks<'_> {
     }
 
     /// What the callee may release, or give up for a while.
-    fn lose(&self, exit: &LocalLocks, state: &mut LocalLocks) {
+    pub(super) fn lose(&self, exit: &LocalLocks, state: &mut LocalLocks) {
         state.held.retain(|held| !self.may_be(held.lock, &exit.released, None));
         for held in &mut state.held {
             if self.may_be(held.lock, &exit.renewed, None) {

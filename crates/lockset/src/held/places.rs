@@ -61,25 +61,35 @@ impl Locks<'_> {
         }
     }
 
+    /// Both sorted by object.
     pub(super) fn overlap(&self, a: &Released, b: &Released) -> bool {
         let (Released::These(a), Released::These(b)) = (a, b) else { return true };
-        a.iter().any(|(object, at)| {
-            b.iter().any(|(other, other_at)| {
-                if object == other {
-                    at.may_overlap(1, *other_at, 1)
-                } else {
-                    self.may_be_one(*object, *other)
-                }
-            })
-        })
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() && j < b.len() {
+            let (object, other) = (a[i].0, b[j].0);
+            if object != other {
+                *(if object < other { &mut i } else { &mut j }) += 1;
+                continue;
+            }
+            let mine = a[i..].iter().take_while(|(o, _)| *o == object);
+            let same = || b[j..].iter().take_while(|(o, _)| *o == object);
+            if mine.clone().any(|(_, at)| same().any(|(_, other_at)| at.may_overlap(1, *other_at, 1))) {
+                return true;
+            }
+            let (past, other_past) = (mine.count(), same().count());
+            i += past;
+            j += other_past;
+        }
+        self.meet_outside(a, b) || self.meet_outside(b, a)
     }
 
-    /// Different abstract objects that can stand for one: memory that comes from outside by two ways.
-    fn may_be_one(&self, a: ObjectId, b: ObjectId) -> bool {
+    /// Different abstract objects can stand for one: memory that comes from outside by two ways.
+    fn meet_outside(&self, a: &[(ObjectId, Offsets)], b: &[(ObjectId, Offsets)]) -> bool {
+        let kind = |object: &ObjectId| self.points_to.objects[*object].kind;
         let outside =
             |kind| matches!(kind, ObjectKind::Unknown | ObjectKind::Outside(_) | ObjectKind::Library);
-        let (a, b) = (self.points_to.objects[a].kind, self.points_to.objects[b].kind);
-        (a == ObjectKind::Unknown && outside(b)) || (b == ObjectKind::Unknown && outside(a))
+        a.iter().any(|(object, _)| kind(object) == ObjectKind::Unknown)
+            && b.iter().any(|(object, _)| outside(kind(object)))
     }
 }
 

@@ -12,7 +12,7 @@ use raddle_absint::calls::{Call, Way};
 use raddle_base::{Id, IdVec};
 use raddle_facts::{FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, ObjectKind, Released};
 use raddle_ir::{BlockId, FunctionId, Terminator};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Solution {
     pub facts: LockFacts,
@@ -70,13 +70,13 @@ impl Locks<'_> {
                 Work { starts: vec![None; blocks], ends: vec![None; blocks], released: Released::default() }
             })
             .collect();
+        let index: BTreeMap<FunctionId, usize> =
+            component.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         let mut waiting: BTreeSet<usize> = (0..component.len()).collect();
         while let Some(at) = waiting.pop_first() {
             let id = component[at];
             if self.solve_function(solution, id, &mut works[at]) {
-                for (caller, _) in &self.calls.to[id] {
-                    waiting.extend(component.iter().position(|member| member == caller));
-                }
+                waiting.extend(self.calls.to[id].iter().filter_map(|(caller, _)| index.get(caller)));
             }
         }
         for (id, work) in component.iter().zip(works) {
@@ -161,6 +161,7 @@ impl Locks<'_> {
         let mut entries: IdVec<FunctionId, Option<Vec<HeldLock>>> =
             free.values().map(|free| free.then(Vec::new)).collect();
         for component in self.components.iter().rev() {
+            let members: BTreeSet<FunctionId> = component.iter().copied().collect();
             let mut waiting: BTreeSet<FunctionId> =
                 component.iter().copied().filter(|id| entries[*id].is_some()).collect();
             let mut missed: Vec<FunctionId> = component
@@ -191,7 +192,7 @@ impl Locks<'_> {
                         };
                         if entries[*target].as_ref() != Some(&met) {
                             entries[*target] = Some(met);
-                            if component.contains(target) {
+                            if members.contains(target) {
                                 waiting.insert(*target);
                             }
                         }
@@ -269,9 +270,10 @@ impl Locks<'_> {
                 Some(args)
             }
             Way::Callback => {
-                // An earlier run of it may have released some.
-                let released = &facts.functions[target].at_exit.released;
-                held.retain(|held| !self.may_be(held.lock, released, None));
+                // An earlier run of it may have released some, or given some up for a while.
+                let mut state = LocalLocks { held, ..Default::default() };
+                self.lose(&facts.functions[target].at_exit, &mut state);
+                held = state.held;
                 None
             }
             _ => Some(args),

@@ -1,5 +1,6 @@
 // Condition waits: the mutex is held after as before, its history starts anew, and others gain it.
 #include <pthread.h>
+#include <stdlib.h>
 void locks(const char *);
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, o = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t x = PTHREAD_MUTEX_INITIALIZER;
@@ -69,8 +70,30 @@ static void from_above(void)
     pthread_mutex_unlock(&m);
 }
 
+static int compare(const void *one, const void *two)
+{
+    // The second run comes after a wait.
+    locks("m");
+    pthread_cond_wait(&c, &m);
+    locks("m");
+    return *(const int *)one - *(const int *)two;
+}
+
+static void sorts(void)
+{
+    int data[3] = {3, 2, 1};
+    pthread_mutex_lock(&m);
+    pthread_mutex_lock(&x);
+    pthread_mutex_unlock(&x);
+    locks("m{x}");
+    qsort(data, 3, sizeof data[0], compare);
+    locks("m");
+    pthread_mutex_unlock(&m);
+}
+
 int main(void)
 {
+    sorts();
     direct();
     others_gain();
     helper();
