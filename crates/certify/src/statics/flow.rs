@@ -1,5 +1,6 @@
 //! Control flow of one function as far as the facts leave it open: edges, dominators, cycles, and where registers are assigned.
 
+use super::intervals::int_bits;
 use raddle_base::Id;
 use raddle_facts::Values;
 use raddle_ir::{BlockId, Function, FunctionId, Operand, Reg, Terminator, Ty};
@@ -11,8 +12,6 @@ pub(crate) struct Flow {
     pub successors: Vec<Vec<BlockId>>,
     pub predecessors: Vec<Vec<BlockId>>,
     pub definitions: Vec<Definition>,
-    /// From the entry, each block after its dominators; blocks without a path from the entry are not in it.
-    pub order: Vec<BlockId>,
     position: Vec<usize>,
     dominator: Vec<Option<BlockId>>,
     cyclic: Vec<bool>,
@@ -46,15 +45,7 @@ impl Flow {
         order.iter().enumerate().for_each(|(at, block)| position[block.index()] = at);
         let dominator = dominators(&order, &position, &predecessors);
         let cyclic = on_cycles(count, |at| successors[at].iter().map(|block| block.index()).collect());
-        Flow {
-            definitions: definitions(function),
-            successors,
-            predecessors,
-            order,
-            position,
-            dominator,
-            cyclic,
-        }
+        Flow { definitions: definitions(function), successors, predecessors, position, dominator, cyclic }
     }
 
     pub fn definition(&self, reg: Reg) -> Definition {
@@ -122,13 +113,12 @@ fn open_targets(function: FunctionId, terminator: &Terminator, values: &Values) 
             None => open.extend([*then, *other]),
         },
         Terminator::Switch { value, ty, cases, default } => match constant(*value, *ty) {
-            Some(value) => {
-                let case = cases.iter().find(|(case, _)| {
-                    super::terms::number(Operand::Const(*case), *ty).is_none_or(|case| case == value)
-                });
+            Some(value) if int_bits(*ty).is_some() => {
+                let is = |case: u128| super::terms::number(Operand::Const(case), *ty) == Some(value);
+                let case = cases.iter().find(|(case, _)| is(*case));
                 open.push(case.map_or(*default, |(_, target)| *target));
             }
-            None => terminator.each_target(|target| open.push(target)),
+            _ => terminator.each_target(|target| open.push(target)),
         },
         Terminator::Br(_)
         | Terminator::IndirectBr { .. }

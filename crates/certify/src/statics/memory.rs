@@ -73,14 +73,14 @@ impl<'c, 'a> Memory<'c, 'a> {
                     if block == BlockId(0) && !self.at_entry(function, &claim) {
                         return code.refuse_at(at, RULE, format!("{claim:?} does not hold at every entry"));
                     }
-                    self.from_predecessors(at, &claim)?;
+                    self.at_start(at, &claim)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn from_predecessors(&self, at: At, claim: &Claim) -> Result<(), Refusal> {
+    fn at_start(&self, at: At, claim: &Claim) -> Result<(), Refusal> {
         let code = self.code;
         let body = &code.program.functions[at.function];
         let phis = &body.blocks[at.block].phis;

@@ -178,7 +178,7 @@ fn parameter(code: &Code<'_>, function: FunctionId, index: usize) -> Result<(), 
     if let Some(term) = stored {
         let all_global = code.is_global(term);
         let no_own = term.registers().all(|(of, _)| of != function);
-        if !all_global && !(no_own && code.inside(function).is_some()) {
+        if !(all_global || no_own && code.inside(function).is_some()) {
             return code.refuse_at(
                 entry,
                 "terms",

@@ -1,5 +1,7 @@
 //! Static proofs of the fixtures: those that the engine calls safe are accepted. `RADDLE_FIXTURE=part-of-a-path` runs some.
 
+mod garbage;
+mod mutations;
 mod programs;
 
 use programs::{each, proof};
