@@ -12,6 +12,7 @@ pub mod order;
 pub mod points_to;
 mod roots;
 pub mod specialise;
+pub mod steensgaard;
 pub mod terms;
 pub mod threads;
 pub mod values;

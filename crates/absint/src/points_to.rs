@@ -22,6 +22,7 @@ mod result;
 mod retype;
 mod sets;
 mod solver;
+mod types;
 mod uses;
 
 use crate::Roots;
@@ -30,6 +31,7 @@ use raddle_ir::Program;
 use raddle_libmodel::Models;
 
 pub use objects::LibraryPart;
+pub(crate) use types::Types;
 
 pub fn solve(program: &Program, models: &Models, values: &Values, roots: &Roots) -> PointsTo {
     let mut solver = solver::Solver::new(program, models, values, roots);

@@ -67,6 +67,7 @@ impl Solver<'_> {
                 }
             }
             for (index, inst) in block.insts.iter().enumerate() {
+                inst.each_operand(|operand| self.name(operand));
                 self.instruction(&mut body, block.site_of(index), inst);
             }
             if let Terminator::Ret { values } = &block.terminator {
@@ -151,6 +152,19 @@ impl Solver<'_> {
                 Some(self.constant(object, Offsets::exact(0)))
             }
             Operand::Const(_) | Operand::Block(_) | Operand::Null | Operand::Undef => None,
+        }
+    }
+
+    /// Whatever the program names has an object, also where no address flows.
+    fn name(&mut self, operand: Operand) {
+        match operand {
+            Operand::Global(global, _) => {
+                self.global_object(global);
+            }
+            Operand::Function(function) => {
+                self.object(ObjectKind::Function(function), None);
+            }
+            Operand::Reg(_) | Operand::Const(_) | Operand::Block(_) | Operand::Null | Operand::Undef => {}
         }
     }
 

@@ -12,7 +12,7 @@ use super::sets::{LOSE, SAME};
 use super::solver::Solver;
 use raddle_facts::{ObjectKind, Offsets};
 use raddle_ir::{GlobalId, Ty};
-use raddle_libmodel::memory::{Access, Base, Extent, Life, MemoryEffect, Reach, Region, Store, Value};
+use raddle_libmodel::memory::{Access, Base, Extent, MemoryEffect, Reach, Region, Store, Value};
 use raddle_libmodel::{Arg, AtomicCall, Effect, KernelAtomic, SizedAtomic};
 
 /// Functions whose copies keep offsets.
@@ -26,8 +26,10 @@ impl Solver<'_> {
             Effect::Atomic(_) | Effect::Thread(..) => true,
             _ => false,
         };
-        let call = LibraryCall { invoke, memory: &memory, in_order, computes: computed_atomic(effect) };
-        if memory.allocates.is_some_and(|block| block.life == Life::Handed) {
+        let mut call =
+            LibraryCall { invoke, memory: &memory, in_order, computes: computed_atomic(effect), step: 1 };
+        call.step = call.element(effect).unwrap_or(1);
+        if memory.allocates.is_some() {
             self.fresh(&call);
         }
         for store in &memory.stores {
@@ -115,9 +117,6 @@ impl Solver<'_> {
                     raddle_ir::DataModel::Ilp32 => list,
                 }
             }
-            Base::Fresh if call.memory.allocates.is_some_and(|block| block.life == Life::Inside) => {
-                return None;
-            }
             Base::Fresh => self.fresh(call),
             Base::Library(library) => self.library_anywhere(LibraryPart::Static(library)),
             Base::Variable(name) => match self.global_of_name(name) {
@@ -135,7 +134,7 @@ impl Solver<'_> {
             Reach::Direct => base,
             Reach::Behind => self.loaded(base, self.word()),
             Reach::BehindAny => {
-                let anywhere = self.forward(base);
+                let anywhere = self.forward(base, 1);
                 self.loaded(anywhere, self.word())
             }
         })
@@ -146,9 +145,9 @@ impl Solver<'_> {
         self.program.globals.iter().find(|(_, global)| global.symbol == symbol).map(|(id, _)| id)
     }
 
-    /// Any byte from the pointer on.
-    fn forward(&mut self, node: Node) -> Node {
-        let shift = self.sets.shift(pattern::FORWARD);
+    /// Any multiple of the step from the pointer on.
+    fn forward(&mut self, node: Node, step: u64) -> Node {
+        let shift = self.sets.shift(Offsets { stride: step, ..pattern::FORWARD });
         self.shifted(node, shift)
     }
 
@@ -158,7 +157,7 @@ impl Solver<'_> {
             Value::Into(region) if region == Base::Fresh.into() => self.region_pointer(call, region),
             Value::Into(region) => {
                 let pointer = self.region_pointer(call, region)?;
-                Some(self.forward(pointer))
+                Some(self.forward(pointer, call.step))
             }
             Value::ContentOf(region) => {
                 let pointer = self.region_pointer(call, region)?;
@@ -186,10 +185,13 @@ impl Solver<'_> {
             if call.in_order {
                 let len = written.and_then(|touch| self.extent(call, touch.extent));
                 self.copy_bytes(to, from, len.unwrap_or(u64::MAX));
+            } else if call.step > 1 {
+                let to = self.forward(to, call.step);
+                self.copy_bytes(to, from, u64::MAX);
             } else {
-                let from = self.forward(from);
+                let from = self.forward(from, 1);
                 let content = self.loaded(from, self.word());
-                let to = self.forward(to);
+                let to = self.forward(to, 1);
                 self.store(to, content, self.word());
             }
             return;
@@ -203,7 +205,7 @@ impl Solver<'_> {
             let shift = self.sets.shift(Offsets::exact(i64::from(touch.from)));
             self.shifted(to, shift)
         } else {
-            self.forward(to)
+            self.forward(to, 1)
         };
         let width = written.filter(|_| atomic).and_then(|touch| self.extent(call, touch.extent));
         let bytes = width.and_then(|width| u32::try_from(width).ok()).unwrap_or(self.pointer_bytes);
@@ -217,9 +219,21 @@ struct LibraryCall<'a> {
     memory: &'a MemoryEffect,
     in_order: bool,
     computes: Option<Arg>,
+    /// Pointers into arrays are that many bytes apart.
+    step: u64,
 }
 
 impl LibraryCall<'_> {
+    /// The size of the elements that the function moves as a whole.
+    fn element(&self, effect: &Effect) -> Option<u64> {
+        let size = match effect {
+            Effect::Libc(function) if matches!(function.0, "qsort" | "qsort_r") => Arg(2),
+            Effect::Libc(function) if function.0 == "bsearch" => Arg(3),
+            _ => return None,
+        };
+        u64::try_from(self.arg(size)?.number?).ok().filter(|size| *size > 0)
+    }
+
     /// Whether the call reads the region as strings or values to print.
     fn is_text(&self, region: Region) -> bool {
         matches!(region.base, Base::VarArgs(_) | Base::VaList(_))

@@ -21,7 +21,7 @@ use raddle_facts::Offsets;
 /// Beyond this many cells (or views) of a region new ones are widened: large structures of large programs have some hundred
 /// pointers, copies that shift an array onto itself make cells without end.
 const MOST_SLOTS: usize = 1024;
-const MOST_CARRIED: usize = 256;
+const MOST_CARRIED: usize = 128;
 
 /// The width of the only cell of a flat region: the widest value there is.
 pub(super) const WIDEST: u32 = 16;
@@ -78,6 +78,8 @@ pub(super) struct RegionData {
     pub views: Vec<Slot>,
     links: Vec<Link>,
     pub flat: bool,
+    /// The size of each object that it is the memory of, where it is one constant: copies end there.
+    pub bytes: Option<i64>,
     /// Contents from outside that are made at the first look.
     pub lazy: Option<u32>,
 }
@@ -245,6 +247,10 @@ impl Solver<'_> {
             else {
                 return;
             };
+            at = inside;
+        }
+        if let Some(bytes) = self.memory.data(link.to).bytes {
+            let Some(inside) = pattern::clip(at, 1 - i64::from(cell.width.bytes), bytes - 1) else { return };
             at = inside;
         }
         if self.memory.data(link.to).cells.len() >= MOST_CARRIED {

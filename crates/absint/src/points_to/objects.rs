@@ -99,6 +99,18 @@ impl Objects {
         self.all[object as usize].0
     }
 
+    /// The size, if it is one constant and offsets are counted from its start.
+    pub(super) fn bytes(&self, object: u32) -> Option<i64> {
+        let (kind, _, bytes) = self.all[object as usize];
+        match kind {
+            ObjectKind::Parameter(..)
+            | ObjectKind::Outside(_)
+            | ObjectKind::Library
+            | ObjectKind::Unknown => None,
+            _ => i64::try_from(bytes?).ok(),
+        }
+    }
+
     pub(super) fn len(&self) -> u32 {
         self.all.len() as u32
     }

@@ -5,32 +5,19 @@
 //! pointers lead to untyped memory from outside. A function pointer from outside is unknown, unless the program's own initialisers
 //! put functions into the same field of the same structure: then it is one of those.
 
-use super::fast_hash::FastMap;
 use super::graph::Node;
 use super::memory::Region;
 use super::objects::LibraryPart;
-use super::pattern;
 use super::sets::SAME;
 use super::solver::Solver;
-use raddle_base::Symbol;
+use super::types::{by_type, pointer_fields, size_of};
 use raddle_facts::{ObjectKind, Offsets};
-use raddle_ir::{DebugType, DebugTypeId, FunctionId, GlobalId, Program, SymbolRef, Ty};
+use raddle_ir::{DebugType, DebugTypeId, FunctionId, GlobalId, SymbolRef, Ty};
 use raddle_libmodel::memory::Library;
 use raddle_libmodel::{Variable, variable};
 
 /// Initialisers with more addresses than this are read by element, not by offset.
 const MOST_SEPARATE: usize = 40;
-/// Nesting of types that is followed.
-const MOST_NESTED: usize = 16;
-
-#[derive(Default)]
-pub(super) struct Types {
-    /// The first record of a name.
-    records: Option<FastMap<Symbol, DebugTypeId>>,
-    void: Option<DebugTypeId>,
-    /// Functions that initialisers put into a field of a record.
-    functions: FastMap<(DebugTypeId, u64), Vec<FunctionId>>,
-}
 
 impl Solver<'_> {
     /// The roots, with their parameters.
@@ -57,7 +44,7 @@ impl Solver<'_> {
         let function = &self.program.functions[entry];
         for (index, param) in function.params.iter().enumerate() {
             let reg = self.reg(entry, param.reg);
-            let ty = param.debug_type.map(|ty| self.canonical(ty));
+            let ty = param.debug_type.map(|ty| self.types.canonical(self.program, ty));
             if let Some((bytes, _)) = param.by_value {
                 let object = self.object(ObjectKind::Parameter(entry, index as u32), Some(bytes));
                 let region = self.memory.of_object(object);
@@ -84,6 +71,8 @@ impl Solver<'_> {
 
     fn part(&mut self, kind: ObjectKind, part: u32, bytes: Option<u64>) -> u32 {
         let (object, new) = self.objects.of(kind, part, bytes);
+        let region = self.memory.of_object(object);
+        self.memory.regions[region.0 as usize].bytes = self.objects.bytes(object);
         if !new {
             return object;
         }
@@ -185,7 +174,7 @@ impl Solver<'_> {
             None => {
                 match global.debug_type {
                     Some(ty) => {
-                        let ty = self.canonical(ty);
+                        let ty = self.types.canonical(self.program, ty);
                         self.fill_typed(region, ty, Offsets::exact(0));
                     }
                     None => self.fill_unknown(region),
@@ -229,8 +218,7 @@ impl Solver<'_> {
 
     /// A pointer to memory from outside without a type.
     fn untyped(&mut self) -> Node {
-        self.index_types();
-        match self.types.void {
+        match self.types.untyped() {
             Some(void) => {
                 let object = self.object(ObjectKind::Outside(void), None);
                 self.constant(object, Offsets::ANY)
@@ -241,12 +229,13 @@ impl Solver<'_> {
 
     /// A pointer to memory from outside of this type.
     fn pointee(&mut self, ty: DebugTypeId) -> Node {
-        let ty = self.canonical(ty);
-        if matches!(self.program.debug_types[ty], DebugType::Void | DebugType::Unknown { .. }) {
-            return self.untyped();
+        match self.types.outside(self.program, ty) {
+            Some(ty) if Some(ty) != self.types.untyped() => {
+                let object = self.object(ObjectKind::Outside(ty), None);
+                self.constant(object, Offsets::exact(0))
+            }
+            _ => self.untyped(),
         }
-        let object = self.object(ObjectKind::Outside(ty), None);
-        self.constant(object, Offsets::exact(0))
     }
 
     /// Pointers in a value of this type that comes from outside.
@@ -259,8 +248,8 @@ impl Solver<'_> {
             if matches!(self.program.debug_types[to], DebugType::Function) {
                 let known = match field.owner {
                     Some((record, offset)) => {
-                        let record = self.canonical(record);
-                        self.types.functions.get(&(record, offset)).cloned().unwrap_or_default()
+                        let record = self.types.canonical(self.program, record);
+                        self.types.functions_in(record, offset).to_vec()
                     }
                     None => Vec::new(),
                 };
@@ -276,168 +265,5 @@ impl Solver<'_> {
             let held = self.pointee(field.to);
             self.graph.edge(&mut self.sets, held, cell, SAME);
         }
-    }
-
-    /// One type for all copies of it: the first record of its name, without typedefs and qualifiers.
-    pub(super) fn canonical(&mut self, ty: DebugTypeId) -> DebugTypeId {
-        self.index_types();
-        let ty = self.program.strip(ty);
-        let records = self.types.records.as_ref().expect("indexed");
-        match &self.program.debug_types[ty] {
-            DebugType::Record { name: Some(name), .. } | DebugType::Unknown { name: Some(name) } => {
-                records.get(name).copied().unwrap_or(ty)
-            }
-            DebugType::Void => self.types.void.unwrap_or(ty),
-            _ => ty,
-        }
-    }
-
-    fn index_types(&mut self) {
-        if self.types.records.is_some() {
-            return;
-        }
-        let mut records = FastMap::default();
-        for (id, ty) in self.program.debug_types.iter() {
-            match ty {
-                DebugType::Record { name: Some(name), .. } => {
-                    records.entry(*name).or_insert(id);
-                }
-                DebugType::Void => self.types.void = self.types.void.or(Some(id)),
-                _ => {}
-            }
-        }
-        self.types.records = Some(records);
-        for global in self.program.globals.values() {
-            let (Some(ty), Some(init)) = (global.debug_type, &global.init) else { continue };
-            for relocation in &init.relocations {
-                if let SymbolRef::Function(function) = relocation.target
-                    && let Some((record, offset)) = innermost(self.program, ty, relocation.offset, 0)
-                {
-                    let record = self.canonical(record);
-                    let known = self.types.functions.entry((record, offset)).or_default();
-                    if !known.contains(&function) {
-                        known.push(function);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A pointer inside a type.
-struct PointerField {
-    at: Offsets,
-    to: DebugTypeId,
-    /// The innermost record and the offset in it.
-    owner: Option<(DebugTypeId, u64)>,
-}
-
-fn pointer_fields(
-    program: &Program,
-    ty: DebugTypeId,
-    owner: Option<(DebugTypeId, u64)>,
-    at: Offsets,
-    depth: usize,
-    found: &mut Vec<PointerField>,
-) {
-    if depth > MOST_NESTED {
-        return;
-    }
-    let ty = program.strip(ty);
-    match &program.debug_types[ty] {
-        DebugType::Pointer { to } => found.push(PointerField { at, to: *to, owner }),
-        DebugType::Array { element, count } => {
-            let Some(bytes) = size_of(program, *element, depth).filter(|bytes| *bytes > 0) else { return };
-            let at = pattern::sum(at, elements(bytes, *count));
-            pointer_fields(program, *element, owner, at, depth + 1, found);
-        }
-        DebugType::Record { fields, .. } => {
-            for field in fields.iter().filter(|field| field.bit_width.is_none()) {
-                let offset = field.bit_offset / 8;
-                let at = pattern::sum(at, Offsets::exact(offset as i64));
-                pointer_fields(program, field.ty, Some((ty, offset)), at, depth + 1, found);
-            }
-        }
-        DebugType::Scalar { .. }
-        | DebugType::Typedef { .. }
-        | DebugType::Qualified { .. }
-        | DebugType::Function
-        | DebugType::Void
-        | DebugType::Unknown { .. } => {}
-    }
-}
-
-/// Offsets of the elements of an array.
-fn elements(bytes: u64, count: Option<u64>) -> Offsets {
-    let last = count.and_then(|count| i64::try_from(count.saturating_sub(1).saturating_mul(bytes)).ok());
-    pattern::normal(Offsets { anchor: 0, stride: bytes, low: 0, high: last.unwrap_or(i64::MAX) })
-}
-
-fn size_of(program: &Program, ty: DebugTypeId, depth: usize) -> Option<u64> {
-    if depth > MOST_NESTED {
-        return None;
-    }
-    match &program.debug_types[program.strip(ty)] {
-        DebugType::Scalar { bytes, .. } | DebugType::Record { bytes, .. } => Some(*bytes),
-        DebugType::Pointer { .. } => Some(u64::from(program.data_model.pointer_bytes())),
-        DebugType::Array { element, count } => size_of(program, *element, depth + 1)?.checked_mul((*count)?),
-        _ => None,
-    }
-}
-
-/// The offset with all array indices left open.
-fn by_type(program: &Program, ty: DebugTypeId, offset: u64, depth: usize) -> Offsets {
-    let exact = Offsets::exact(offset as i64);
-    if depth > MOST_NESTED {
-        return exact;
-    }
-    match &program.debug_types[program.strip(ty)] {
-        DebugType::Array { element, count } => match size_of(program, *element, depth) {
-            Some(bytes) if bytes > 0 => {
-                let inside = by_type(program, *element, offset % bytes, depth + 1);
-                pattern::sum(elements(bytes, *count), inside)
-            }
-            _ => exact,
-        },
-        DebugType::Record { fields, .. } => {
-            let field = fields.iter().find(|field| {
-                let start = field.bit_offset / 8;
-                let bytes = size_of(program, field.ty, depth).unwrap_or(u64::MAX);
-                start <= offset && offset - start < bytes
-            });
-            match field {
-                Some(field) => {
-                    let start = field.bit_offset / 8;
-                    let inside = by_type(program, field.ty, offset - start, depth + 1);
-                    pattern::sum(Offsets::exact(start as i64), inside)
-                }
-                None => exact,
-            }
-        }
-        _ => exact,
-    }
-}
-
-/// The innermost record that has a field at this offset.
-fn innermost(program: &Program, ty: DebugTypeId, offset: u64, depth: usize) -> Option<(DebugTypeId, u64)> {
-    if depth > MOST_NESTED {
-        return None;
-    }
-    let ty = program.strip(ty);
-    match &program.debug_types[ty] {
-        DebugType::Array { element, .. } => {
-            let bytes = size_of(program, *element, depth).filter(|bytes| *bytes > 0)?;
-            innermost(program, *element, offset % bytes, depth + 1)
-        }
-        DebugType::Record { fields, .. } => fields.iter().find_map(|field| {
-            let start = field.bit_offset / 8;
-            let bytes = size_of(program, field.ty, depth).unwrap_or(0);
-            if start > offset || offset - start >= bytes {
-                return None;
-            }
-            // In an array of pointers all elements count as its first.
-            innermost(program, field.ty, offset - start, depth + 1).or(Some((ty, start)))
-        }),
-        _ => None,
     }
 }

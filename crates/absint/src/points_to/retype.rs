@@ -21,7 +21,7 @@ impl Solver<'_> {
         let DebugType::Pointer { to } = self.program.debug_types[self.program.strip(declared)] else {
             return node;
         };
-        let to = self.canonical(to);
+        let to = self.types.canonical(self.program, to);
         if !matches!(self.program.debug_types[to], DebugType::Record { .. }) {
             return node;
         }
@@ -76,7 +76,7 @@ impl Solver<'_> {
         for _ in 0..8 {
             let DebugType::Record { fields, .. } = &self.program.debug_types[at] else { return false };
             let Some(field) = fields.iter().find(|field| field.bit_offset == 0) else { return false };
-            at = self.canonical(field.ty);
+            at = self.types.canonical(self.program, field.ty);
             if at == first {
                 return true;
             }

@@ -6,9 +6,9 @@ use super::fast_hash::{FastMap, FastSet};
 use super::graph::{Graph, Node};
 use super::memory::{Link, Memory, Region, Width};
 use super::objects::Objects;
-use super::outside::Types;
 use super::pattern;
 use super::sets::{EMPTY, Entry, SAME, Set, Sets};
+use super::types::Types;
 use crate::Roots;
 use raddle_facts::{ObjectKind, Offsets, Values};
 use raddle_ir::{DebugTypeId, FunctionId, GlobalId, Program, SiteId};
@@ -109,7 +109,7 @@ impl<'p> Solver<'p> {
             graph: Graph::default(),
             objects: Objects::default(),
             memory: Memory::default(),
-            types: Types::default(),
+            types: Types::new(program),
             functions: vec![None; program.functions.len()],
             pending_functions: Vec::new(),
             pending_globals: Vec::new(),
