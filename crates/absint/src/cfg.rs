@@ -12,7 +12,8 @@ pub struct Cfg {
     pub order: Vec<BlockId>,
     /// Position in `order`; `usize::MAX` for blocks not in it.
     position: Vec<usize>,
-    dominator: Vec<Option<BlockId>>,
+    /// First and last number of the block's subtree in the tree of dominators.
+    subtree: Vec<(usize, usize)>,
     /// Innermost natural loop that the block is in.
     innermost: Vec<Option<usize>>,
     pub loops: Vec<Loop>,
@@ -61,7 +62,7 @@ impl Cfg {
             successors,
             order,
             position,
-            dominator,
+            subtree: subtrees(&dominator),
             innermost: vec![None; count],
             loops: Vec::new(),
         };
@@ -74,14 +75,8 @@ impl Cfg {
     }
 
     pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
-        let mut at = Some(below);
-        while let Some(block) = at {
-            if block == above {
-                return true;
-            }
-            at = self.dominator[block.index()].filter(|up| *up != block);
-        }
-        false
+        let ((first, last), (number, _)) = (self.subtree[above.index()], self.subtree[below.index()]);
+        first <= number && number <= last && number != usize::MAX
     }
 
     pub fn innermost_loop(&self, block: BlockId) -> Option<usize> {
@@ -213,6 +208,40 @@ fn dominators(order: &[BlockId], position: &[usize], predecessors: &[Vec<BlockId
     dominator
 }
 
+/// Numbers the tree of dominators in depth-first order; blocks outside it have no number.
+fn subtrees(dominator: &[Option<BlockId>]) -> Vec<(usize, usize)> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); dominator.len()];
+    let mut root = None;
+    for (block, above) in dominator.iter().enumerate() {
+        match above {
+            Some(above) if above.index() == block => root = Some(block),
+            Some(above) => children[above.index()].push(block),
+            None => {}
+        }
+    }
+    let mut range = vec![(usize::MAX, 0); dominator.len()];
+    let mut number = 0;
+    let mut stack: Vec<(usize, usize)> = root.map(|root| (root, 0)).into_iter().collect();
+    while let Some((block, next)) = stack.last_mut() {
+        let block = *block;
+        if *next == 0 {
+            range[block].0 = number;
+            number += 1;
+        }
+        match children[block].get(*next) {
+            Some(child) => {
+                *next += 1;
+                stack.push((*child, 0));
+            }
+            None => {
+                range[block].1 = number - 1;
+                stack.pop();
+            }
+        }
+    }
+    range
+}
+
 fn intersect(mut a: BlockId, mut b: BlockId, position: &[usize], dominator: &[Option<BlockId>]) -> BlockId {
     let up = |block: BlockId| dominator[block.index()].expect("processed blocks have a dominator");
     while a != b {
@@ -240,4 +269,20 @@ fn cyclic(successors: &[Vec<BlockId>]) -> Vec<bool> {
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::subtrees;
+    use raddle_ir::BlockId;
+
+    #[test]
+    fn subtrees_nest() {
+        let tree = [Some(0), Some(0), Some(1), Some(1), None].map(|above| above.map(BlockId));
+        let range = subtrees(&tree);
+        let within = |a: usize, b: usize| range[a].0 <= range[b].0 && range[b].0 <= range[a].1;
+        assert!(within(0, 3) && within(1, 2) && within(1, 3));
+        assert!(!within(2, 3) && !within(3, 1));
+        assert_eq!(range[4].0, usize::MAX);
+    }
 }
