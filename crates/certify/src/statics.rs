@@ -5,11 +5,12 @@
 //! all prefixes of executions, and each rule may use all others for the steps before. What is not understood is refused, so a
 //! wrong engine costs a proof, and only a wrong rule here could accept a wrong one.
 //!
-//! On trust: the IR and its expansion, the models of `libmodel`, and the assumptions that the proof must list.
+//! On trust: the IR and its expansion, the models of `libmodel`, the assumptions that the proof must list, and [`ON_TRUST`].
 
 pub(crate) mod accesses;
 pub(crate) mod calls;
 pub(crate) mod code;
+pub(crate) mod conditions;
 pub(crate) mod flow;
 pub(crate) mod fold;
 pub(crate) mod gaps;
@@ -17,11 +18,16 @@ pub(crate) mod initial;
 pub(crate) mod intervals;
 pub(crate) mod library;
 pub(crate) mod linear;
+pub(crate) mod locks;
 pub(crate) mod memory;
 pub(crate) mod names;
+pub(crate) mod order;
+pub(crate) mod pairs;
 pub(crate) mod patterns;
+pub(crate) mod places;
 pub(crate) mod points_to;
 pub(crate) mod quiet;
+pub(crate) mod returning;
 pub(crate) mod sizes;
 pub(crate) mod terms;
 mod text;
@@ -37,6 +43,7 @@ use raddle_base::SiteId;
 use raddle_facts::StaticProof;
 use raddle_ir::{FunctionId, Program};
 use raddle_libmodel::Models;
+use returning::Returning;
 use std::fmt;
 
 pub(crate) use code::Code;
@@ -47,10 +54,8 @@ pub fn check(program: &Program, models: &Models, proof: &StaticProof) -> Result<
     let code = Code::new(program, models, proof)?;
     let accesses = accesses::collect(&code);
     check_base(&code, &accesses)?;
-    if !accesses.is_empty() {
-        return code.refuse(SiteId::NONE, "pairs", "pairs of accesses are not checked");
-    }
-    Ok(Checked { assumptions: proof.assumptions.clone(), entries: proof.entries.clone() })
+    check_pairs(&code, &accesses)?;
+    Ok(Checked { assumptions: proof.assumptions.clone(), entries: proof.entries.clone(), on_trust: ON_TRUST })
 }
 
 /// The first half of [`check`]: whether the facts about values, points-to and threads are closed, and no gap is reached. Facts about
@@ -69,6 +74,30 @@ fn check_base(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
     threads::check(code, accesses, &memory)
 }
 
+/// The second half of [`check`]: whether the facts about order and locks are closed and exclude every pair of conflicting accesses, those
+/// about values, points-to and threads taken as true.
+pub fn excludes_races(program: &Program, models: &Models, proof: &StaticProof) -> Result<(), Refusal> {
+    let code = Code::new(program, models, proof)?;
+    check_pairs(&code, &accesses::collect(&code))
+}
+
+fn check_pairs(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
+    let points = accesses.iter().map(|access| access.at).collect();
+    let held = locks::check(code, &Returning::of(code), &points)?;
+    let order = order::check(code, accesses, &held, &points)?;
+    pairs::check(code, accesses, &held, &order)
+}
+
+/// What is not checked of the facts about order, locks and pairs, besides what the whole checker takes on trust: each a clause that completes
+/// "taken on trust: …".
+pub const ON_TRUST: &[&str] = &[
+    "a semaphore, barrier or lock is not written as plain memory while it is in use",
+    "a blocking lock of a mutex that is neither error-checking nor robust, or of another kind of lock, does not fail",
+    "a creation, a wait for a semaphore or a barrier, and a join that can fail do not fail",
+    "abstract objects for the library's memory, for memory from outside and for unknown memory stand for different memory",
+    "an address that a thread returns, or that the library keeps, is handed over in order",
+];
+
 /// What an accepted proof says: no execution of the program, entered by `main` and these functions, has a race, if the assumptions
 /// hold. No public constructor: see [`check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +106,8 @@ pub struct Checked {
     pub assumptions: Vec<String>,
     /// In the original program.
     pub entries: Vec<FunctionId>,
+    /// Taken on trust, besides the assumptions.
+    pub on_trust: &'static [&'static str],
 }
 
 /// Why a proof was not accepted.

@@ -1,0 +1,99 @@
+//! *May*: which mutexes are error-checking or robust, so that locking them can fail without the program's fault; and what is counted.
+
+use super::super::code::Code;
+use raddle_facts::{LockMode, ObjectKind, Offsets, Released};
+use raddle_ir::{DataModel, GlobalId};
+use raddle_libmodel::{Effect, LockFamily, SyncKind};
+
+pub(super) struct Kinds {
+    fallible: Vec<Released>,
+}
+
+const ERROR_CHECKING: i32 = 2;
+
+impl Kinds {
+    pub fn of(code: &Code<'_>) -> Kinds {
+        let mut made: Vec<(Released, bool)> = Vec::new();
+        let mut is_set = false;
+        for (caller, calls) in code.calls.from.iter() {
+            for call in calls {
+                let (_, args) = call.parts(code, caller);
+                let constant = |at: usize| {
+                    let arg = args.get(at)?;
+                    code.term(caller, arg.value, arg.ty)?.as_constant()
+                };
+                for (_, effect) in &call.effects {
+                    match effect {
+                        Effect::SyncInit {
+                            kind: SyncKind::Mutex,
+                            object,
+                            attribute: Some(attribute),
+                            ..
+                        } if constant(usize::from(attribute.0)) != Some(0) => {
+                            let places = |arg| {
+                                code.named(caller, args, arg).map_or(Released::Anything, |named| named.places)
+                            };
+                            made.push((places(*object), is_foreign(code, &places(*attribute))));
+                        }
+                        Effect::Libc(function) if function.0 == "pthread_mutexattr_settype" => {
+                            is_set |= !matches!(constant(1), Some(0 | 1 | 3));
+                        }
+                        Effect::Libc(function) if function.0 == "pthread_mutexattr_setrobust" => {
+                            is_set |= constant(1) != Some(0);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        let fallible = made.into_iter().filter(|(_, foreign)| is_set || *foreign).map(|(object, _)| object);
+        Kinds { fallible: fallible.collect() }
+    }
+
+    /// Whether a blocking lock of a mutex can return without it.
+    pub fn may_fail(&self, code: &Code<'_>, places: &Released) -> bool {
+        if self.fallible.iter().any(|object| code.may_be_same(object, places)) {
+            return true;
+        }
+        let Released::These(list) = places else { return false };
+        list.iter().any(|(object, at)| match code.kind(*object) {
+            ObjectKind::Global(global) => starts_error_checking(code, global, *at),
+            _ => false,
+        })
+    }
+}
+
+/// Whether a lock taken by one who holds it is one more acquisition.
+pub(super) fn is_one_more(family: LockFamily, held: LockMode, taken: LockMode) -> bool {
+    match family {
+        LockFamily::PthreadMutex | LockFamily::C11Mutex => true,
+        LockFamily::PthreadRwlock | LockFamily::KernelRwlock | LockFamily::KernelRwSemaphore => {
+            (held, taken) == (LockMode::Shared, LockMode::Shared)
+        }
+        LockFamily::PthreadSpin | LockFamily::KernelSpin | LockFamily::KernelMutex | LockFamily::Custom => {
+            false
+        }
+    }
+}
+
+fn is_foreign(code: &Code<'_>, places: &Released) -> bool {
+    match places {
+        Released::Anything => true,
+        Released::These(list) => list.iter().any(|(object, _)| {
+            matches!(code.kind(*object), ObjectKind::Unknown | ObjectKind::Outside(_) | ObjectKind::Library)
+        }),
+    }
+}
+
+/// Whether a static initialiser at one of these offsets has glibc's kind of an error-checking mutex.
+fn starts_error_checking(code: &Code<'_>, global: GlobalId, at: Offsets) -> bool {
+    let Some(init) = &code.program.globals[global].init else { return false };
+    let field = match code.program.data_model {
+        DataModel::Lp64 => 16,
+        DataModel::Ilp32 => 12,
+    };
+    (0..init.data.len().saturating_sub(field)).any(|start| {
+        let kind = [0, 1, 2, 3].map(|byte| init.data.get(start + field + byte).copied().unwrap_or(0));
+        kind == ERROR_CHECKING.to_le_bytes() && at.may_overlap(1, Offsets::exact(start as i64), 1)
+    })
+}

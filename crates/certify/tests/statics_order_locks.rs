@@ -1,0 +1,293 @@
+//! Facts about order and locks, and the pairs that they exclude: what the engine calls safe is accepted, wrong facts are refused, and no
+//! program that races is ever accepted. `RADDLE_FIXTURE=part-of-a-path` looks at some fixtures.
+
+use raddle_certify::statics::{excludes_races, is_closed};
+use raddle_config::Config;
+use raddle_facts::{GateId, HeldLock, LockMode, StaticProof, Term};
+use raddle_frontend::{Request, load};
+use raddle_ir::{DataModel, Program, program_hash};
+use raddle_libmodel::Models;
+use raddle_lockset::{Analysis, Options, analyse};
+use raddle_testkit::fixtures::{DataModels, Fixture, Truth, files, parse};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Fixtures that the engine calls safe and whose proof is refused, each with the reason.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "static-cells/array_of_thread_structs_safe.c",
+        "handles are taken for 8 bytes wide when others write beside them",
+    ),
+    ("static-cells/loop_index_unknown_number_safe.c", "counters of two widths"),
+    ("static-locks/locked_unknown_number_safe.c", "counters of two widths"),
+    ("static-locks/error_return_safe.c", "a condition of the callee that is fixed for the whole run"),
+];
+
+#[test]
+fn safe_programs_are_accepted_and_racy_ones_never() {
+    let root = root();
+    let only = std::env::var("RADDLE_FIXTURE").unwrap_or_default();
+    let files: Vec<PathBuf> = files(&root)
+        .expect("tests/fixtures is readable")
+        .into_iter()
+        .filter(|path| path.to_string_lossy().contains(&only))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let (safe, racy) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let name = path.strip_prefix(&root).unwrap_or(path).display().to_string();
+            let (fixture, programs) = programs(path);
+            for (model, program, models) in programs {
+                let analysis = analysed(&program, &models);
+                let verdict = excludes_races(&program, &models, &proof(&program, &analysis));
+                let said = verdict.map_err(|refusal| {
+                    let span = refusal.place.and_then(|site| program.sites[site].span);
+                    format!("{name} ({}) line {}: {refusal}", model.name(), span.map_or(0, |span| span.line))
+                });
+                match fixture.truth {
+                    Truth::Race => racy.lock().expect("no panic").push((name.clone(), said)),
+                    _ if analysis.is_safe() => safe.lock().expect("no panic").push((name.clone(), said)),
+                    _ => {}
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let safe = safe.into_inner().expect("no panic");
+    let racy = racy.into_inner().expect("no panic");
+    let accepted: Vec<&String> = racy.iter().filter(|(_, said)| said.is_ok()).map(|(name, _)| name).collect();
+    assert!(accepted.is_empty(), "racy programs whose proof is accepted: {accepted:?}");
+    let mut refusals: Vec<&String> = safe.iter().filter_map(|(_, said)| said.as_ref().err()).collect();
+    refusals.sort();
+    refusals.iter().for_each(|refusal| println!("{refusal}"));
+    println!("{} safe, {} of them refused; {} racy", safe.len(), refusals.len(), racy.len());
+    let refused: BTreeSet<&str> =
+        safe.iter().filter(|(_, said)| said.is_err()).map(|(name, _)| name.as_str()).collect();
+    let known: BTreeSet<&str> = REFUSED.iter().map(|(name, _)| *name).collect();
+    if only.is_empty() {
+        assert!(safe.len() >= 200 && racy.len() >= 100, "{} safe, {} racy", safe.len(), racy.len());
+        assert_eq!(refused, known, "refused against known to be refused");
+    }
+}
+
+/// A wrong fact, made from a right one.
+struct Change {
+    name: &'static str,
+    fixture: &'static str,
+    /// All proofs with one fact changed.
+    make: fn(&StaticProof) -> Vec<StaticProof>,
+}
+
+const CHANGES: &[Change] = &[
+    Change { name: "add a held lock", fixture: "mutex/conditional_lock_safe.c", make: add_held },
+    Change {
+        name: "add a passed gate",
+        fixture: "static-order/join_all_in_a_helper_safe.c",
+        make: add_passed,
+    },
+    Change {
+        name: "drop an opened gate",
+        fixture: "static-order/join_all_in_a_helper_safe.c",
+        make: drop_opened,
+    },
+    Change { name: "drop an opener", fixture: "semaphore/handoff_safe.c", make: drop_opener },
+    Change { name: "widen at_start", fixture: "semaphore/handoff_safe.c", make: widen_start },
+    Change { name: "clear many", fixture: "static-locks/locked_unknown_number_safe.c", make: clear_many },
+    Change { name: "remove a history", fixture: "static-history/in_calls_safe.c", make: remove_history },
+    Change { name: "add to a history", fixture: "static-history/in_calls_safe.c", make: add_history },
+];
+
+#[test]
+fn wrong_facts_are_refused() {
+    for Change { name, fixture, make } in CHANGES {
+        let (_, mut list) = programs(&root().join(fixture));
+        let (_, program, models) = list.remove(0);
+        let good = proof(&program, &analysed(&program, &models));
+        assert_eq!(excludes_races(&program, &models, &good), Ok(()), "{fixture}");
+        let changed = make(&good);
+        let refused = changed
+            .iter()
+            .filter(|bad| {
+                excludes_races(&program, &models, bad).is_err() || is_closed(&program, &models, bad).is_err()
+            })
+            .count();
+        println!("{name}: {refused} of {} refused", changed.len());
+        assert!(refused > 0, "{name}: none of {} on {fixture} is refused", changed.len());
+    }
+}
+
+fn add_held(good: &StaticProof) -> Vec<StaticProof> {
+    let mut locks: Vec<Term> = Vec::new();
+    for function in good.facts.locks.functions.values() {
+        locks.extend(function.blocks.iter().flat_map(|block| block.held.iter().map(|held| held.lock)));
+    }
+    let mut made = Vec::new();
+    if let Some(lock) = locks.first() {
+        for (id, function) in good.facts.locks.functions.iter() {
+            for block in 0..function.blocks.len() {
+                let mut bad = good.clone();
+                let held = &mut bad.facts.locks.functions.get_mut(id).expect("a function").blocks[block].held;
+                if held.iter().all(|held| held.lock != *lock) {
+                    held.push(HeldLock {
+                        lock: *lock,
+                        mode: LockMode::Exclusive,
+                        depth: 1,
+                        guard: None,
+                        history: Vec::new(),
+                    });
+                    made.push(bad);
+                }
+            }
+        }
+    }
+    made
+}
+
+fn gates(good: &StaticProof) -> Vec<GateId> {
+    good.facts.order.gates.ids().collect()
+}
+
+fn add_passed(good: &StaticProof) -> Vec<StaticProof> {
+    let mut made = Vec::new();
+    for gate in gates(good) {
+        for (id, function) in good.facts.order.functions.iter() {
+            for block in 0..function.blocks.len() {
+                let mut bad = good.clone();
+                let function = bad.facts.order.functions.get_mut(id).expect("a function");
+                if !function.blocks[block].passed.contains(&gate) {
+                    function.blocks[block].passed.push(gate);
+                    made.push(bad);
+                }
+            }
+        }
+    }
+    made
+}
+
+fn drop_opened(good: &StaticProof) -> Vec<StaticProof> {
+    let mut made = Vec::new();
+    for (id, function) in good.facts.order.functions.iter() {
+        for block in (0..function.blocks.len()).filter(|block| !function.blocks[*block].opened.is_empty()) {
+            let mut bad = good.clone();
+            bad.facts.order.functions.get_mut(id).expect("a function").blocks[block].opened.pop();
+            made.push(bad);
+        }
+    }
+    made
+}
+
+fn drop_opener(good: &StaticProof) -> Vec<StaticProof> {
+    let with = good.facts.order.gates.iter().filter(|(_, gate)| !gate.openers.is_empty());
+    with.map(|(id, _)| {
+        let mut bad = good.clone();
+        bad.facts.order.gates.get_mut(id).expect("a gate").openers.pop();
+        bad
+    })
+    .collect()
+}
+
+fn widen_start(good: &StaticProof) -> Vec<StaticProof> {
+    let mut made = Vec::new();
+    for gate in gates(good) {
+        for (thread, passed) in good.facts.order.at_start.iter() {
+            if !passed.contains(&gate) {
+                let mut bad = good.clone();
+                bad.facts.order.at_start.get_mut(thread).expect("a thread").push(gate);
+                made.push(bad);
+            }
+        }
+    }
+    made
+}
+
+fn clear_many(good: &StaticProof) -> Vec<StaticProof> {
+    let many = good.facts.threads.threads.iter().filter(|(_, thread)| thread.many);
+    many.map(|(id, _)| {
+        let mut bad = good.clone();
+        bad.facts.threads.threads.get_mut(id).expect("a thread").many = false;
+        bad
+    })
+    .collect()
+}
+
+/// Each function with one history of its blocks changed.
+fn with_histories(good: &StaticProof, change: impl Fn(&mut HeldLock) -> bool) -> Vec<StaticProof> {
+    let mut made = Vec::new();
+    for (id, function) in good.facts.locks.functions.iter() {
+        for block in 0..function.blocks.len() {
+            for held in 0..function.blocks[block].held.len() {
+                let mut bad = good.clone();
+                let function = bad.facts.locks.functions.get_mut(id).expect("a function");
+                if change(&mut function.blocks[block].held[held]) {
+                    made.push(bad);
+                }
+            }
+        }
+    }
+    made
+}
+
+fn remove_history(good: &StaticProof) -> Vec<StaticProof> {
+    with_histories(good, |held| !std::mem::take(&mut held.history).is_empty())
+}
+
+fn add_history(good: &StaticProof) -> Vec<StaticProof> {
+    let first = good.facts.locks.functions.values().flat_map(|function| &function.blocks);
+    let some = first.flat_map(|block| &block.held).map(|held| held.lock.plus(1 << 20)).next();
+    with_histories(good, |held| {
+        held.history.extend(some);
+        some.is_some()
+    })
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures")
+}
+
+fn analysed(program: &Program, models: &Models) -> Analysis {
+    analyse(program, models, &Options::default()).expect("the engine's own recipe")
+}
+
+fn proof(program: &Program, analysis: &Analysis) -> StaticProof {
+    StaticProof {
+        program: format!("{:032x}", program_hash(program)),
+        data_model: program.data_model.name().to_owned(),
+        entries: Vec::new(),
+        assumptions: analysis.assumptions.iter().map(|id| (*id).to_owned()).collect(),
+        recipe: analysis.recipe.clone(),
+        facts: analysis.facts.clone(),
+    }
+}
+
+fn programs(path: &Path) -> (Fixture, Vec<(DataModel, Program, Models)>) {
+    let text = std::fs::read_to_string(path).expect("a fixture is readable");
+    let fixture = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let wanted: &[DataModel] = match fixture.data_models {
+        DataModels::Lp64 => &[DataModel::Lp64],
+        DataModels::Ilp32 => &[DataModel::Ilp32],
+        DataModels::Both => &[DataModel::Lp64, DataModel::Ilp32],
+    };
+    let config = fixture.config.as_ref().map_or_else(Config::default, |name| {
+        let text = std::fs::read_to_string(path.with_file_name(name)).expect("a configuration is readable");
+        Config::parse(&text).expect("a configuration")
+    });
+    let load_for = |model: &DataModel| {
+        let request = Request {
+            inputs: vec![path.to_path_buf()],
+            cflags: fixture.cflags.clone(),
+            data_model: Some(*model),
+            ..Request::default()
+        };
+        let program = load(&request).unwrap_or_else(|error| panic!("{}: {error}", path.display())).program;
+        let models = Models::resolve(&program, &config);
+        (*model, program, models)
+    };
+    let list = wanted.iter().map(load_for).collect();
+    (fixture, list)
+}
