@@ -50,7 +50,7 @@ impl<'a> Code<'a> {
         if proof.data_model != program.data_model.name() {
             return Err(no("data model", format!("the proof is for {}", proof.data_model)));
         }
-        if proof.program != format!("{:032x}", program_hash(program)) {
+        if u128::from_str_radix(&proof.program, 16) != Ok(program_hash(program)) {
             return Err(no("program", "the proof is about another program".to_owned()));
         }
         if models.meanings.len() != program.functions.len() {

@@ -14,6 +14,10 @@ pub(crate) struct Flow {
     pub definitions: Vec<Definition>,
     position: Vec<usize>,
     dominator: Vec<Option<BlockId>>,
+    /// When a walk over the tree of dominators enters and leaves a block.
+    visits: Vec<(usize, usize)>,
+    /// The nearest dominator, the block itself included, that one edge leads to.
+    guarded: Vec<Option<BlockId>>,
     cyclic: Vec<bool>,
 }
 
@@ -44,8 +48,24 @@ impl Flow {
         let mut position = vec![usize::MAX; count];
         order.iter().enumerate().for_each(|(at, block)| position[block.index()] = at);
         let dominator = dominators(&order, &position, &predecessors);
+        let mut guarded: Vec<Option<BlockId>> = vec![None; count];
+        for block in &order {
+            let own = predecessors[block.index()].len() == 1 && *block != BlockId(0);
+            let above = dominator[block.index()].filter(|up| up != block);
+            guarded[block.index()] =
+                if own { Some(*block) } else { above.and_then(|up| guarded[up.index()]) };
+        }
         let cyclic = on_cycles(count, |at| successors[at].iter().map(|block| block.index()).collect());
-        Flow { definitions: definitions(function), successors, predecessors, position, dominator, cyclic }
+        Flow {
+            definitions: definitions(function),
+            visits: visits(&order, &dominator),
+            successors,
+            predecessors,
+            position,
+            dominator,
+            guarded,
+            cyclic,
+        }
     }
 
     pub fn definition(&self, reg: Reg) -> Definition {
@@ -62,20 +82,18 @@ impl Flow {
 
     /// Whether every path from the entry to `below` passes `above`; a block dominates itself.
     pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
-        let mut at = (self.position[below.index()] != usize::MAX).then_some(below);
-        while let Some(block) = at {
-            if block == above {
-                return true;
-            }
-            at = self.dominator[block.index()].filter(|up| *up != block);
-        }
-        false
+        let is_reached = |block: BlockId| self.position[block.index()] != usize::MAX;
+        let ((first, last), (at, _)) = (self.visits[above.index()], self.visits[below.index()]);
+        is_reached(above) && is_reached(below) && first <= at && at <= last
     }
 
-    /// The dominators of a block, itself first.
-    pub fn dominators(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
-        let first = (self.position[block.index()] != usize::MAX).then_some(block);
-        std::iter::successors(first, |at| self.dominator[at.index()].filter(|up| up != at))
+    /// The edges that every path to a block takes last, each once: the nearest first.
+    pub fn edges_above(&self, block: BlockId) -> impl Iterator<Item = (BlockId, BlockId)> + '_ {
+        let up = |block: BlockId| self.dominator[block.index()].filter(|up| *up != block);
+        std::iter::successors(self.guarded[block.index()], move |to| {
+            up(*to).and_then(|above| self.guarded[above.index()])
+        })
+        .map(|to| (self.predecessors[to.index()][0], to))
     }
 
     /// Whether a path leads from the block back to itself.
@@ -193,6 +211,37 @@ fn dominators(order: &[BlockId], position: &[usize], predecessors: &[Vec<BlockId
     dominator
 }
 
+/// For each block, when a walk over the tree enters it and the last time that it enters one below.
+fn visits(order: &[BlockId], dominator: &[Option<BlockId>]) -> Vec<(usize, usize)> {
+    let mut below: Vec<Vec<BlockId>> = vec![Vec::new(); dominator.len()];
+    for block in order {
+        if let Some(up) = dominator[block.index()].filter(|up| up != block) {
+            below[up.index()].push(*block);
+        }
+    }
+    let mut visits = vec![(0, 0); dominator.len()];
+    let mut time = 0;
+    let mut path: Vec<(BlockId, usize)> = order.first().map(|entry| (*entry, 0)).into_iter().collect();
+    while let Some((block, next)) = path.last_mut() {
+        let block = *block;
+        if *next == 0 {
+            time += 1;
+            visits[block.index()].0 = time;
+        }
+        match below[block.index()].get(*next) {
+            Some(child) => {
+                *next += 1;
+                path.push((*child, 0));
+            }
+            None => {
+                visits[block.index()].1 = time;
+                path.pop();
+            }
+        }
+    }
+    visits
+}
+
 fn common(mut a: BlockId, mut b: BlockId, position: &[usize], dominator: &[Option<BlockId>]) -> BlockId {
     let up = |block: BlockId| dominator[block.index()].unwrap_or(BlockId(0));
     while a != b {
@@ -258,7 +307,9 @@ pub(crate) fn on_cycles(count: usize, successors: impl Fn(usize) -> Vec<usize>) 
 
 #[cfg(test)]
 mod tests {
-    use super::on_cycles;
+    use super::{dominators, on_cycles, reverse_postorder, visits};
+    use raddle_base::Id;
+    use raddle_ir::BlockId;
 
     #[test]
     fn cycles_are_those_that_paths_find() {
@@ -282,6 +333,53 @@ mod tests {
             };
             let truth: Vec<bool> = (0..count).map(reaches_itself).collect();
             assert_eq!(on_cycles(count, |at| edges[at].clone()), truth, "{edges:?}");
+        }
+    }
+
+    #[test]
+    fn dominators_are_those_that_paths_show() {
+        let mut seed = 11_u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for _ in 0..300 {
+            let count = 1 + random(8) as usize;
+            let successors: Vec<Vec<BlockId>> = (0..count)
+                .map(|_| (0..random(3)).map(|_| BlockId::from_index(random(count as u64) as usize)).collect())
+                .collect();
+            let mut predecessors = vec![Vec::new(); count];
+            for (from, list) in successors.iter().enumerate() {
+                list.iter().for_each(|to| predecessors[to.index()].push(BlockId::from_index(from)));
+            }
+            let order = reverse_postorder(&successors);
+            let mut position = vec![usize::MAX; count];
+            order.iter().enumerate().for_each(|(at, block)| position[block.index()] = at);
+            let dominator = dominators(&order, &position, &predecessors);
+            let visits = visits(&order, &dominator);
+            let reached_without = |avoided: usize| {
+                let (mut seen, mut work) = (vec![false; count], Vec::new());
+                if avoided != 0 {
+                    seen[0] = true;
+                    work.push(0);
+                }
+                while let Some(at) = work.pop() {
+                    for next in &successors[at] {
+                        if next.index() != avoided && !std::mem::replace(&mut seen[next.index()], true) {
+                            work.push(next.index());
+                        }
+                    }
+                }
+                seen
+            };
+            for above in &order {
+                let seen = reached_without(above.index());
+                for below in &order {
+                    let ((first, last), (at, _)) = (visits[above.index()], visits[below.index()]);
+                    let said = first <= at && at <= last;
+                    assert_eq!(said, !seen[below.index()], "{above} {below} {successors:?}");
+                }
+            }
         }
     }
 }

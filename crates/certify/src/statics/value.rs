@@ -92,10 +92,7 @@ impl Code<'_> {
             Where::Block(block) => (None, block),
             Where::Edge(from, to) => (Some((from, to)), from),
         };
-        let above = flow.dominators(block).filter_map(|to| match flow.predecessors[to.index()][..] {
-            [from] if to != BlockId(0) => Some((from, to)),
-            _ => None,
-        });
+        let above = flow.edges_above(block);
         let mut interval = known;
         for (from, to) in
             edge.into_iter().chain(above).filter(|edge| guards.is_branch(*edge)).take(MOST_GUARDS)

@@ -276,7 +276,9 @@ fn results(code: &Code<'_>, at: At, call: &Call, args: &[CallArg], position: usi
         all.push(Value::anything(ty));
     }
     for (_, effect) in &call.effects {
-        all.push(library_result(effect, ty).filter(|_| position == 0).unwrap_or_else(|| Value::anything(ty)));
+        all.push(
+            library_result(code, effect, ty).filter(|_| position == 0).unwrap_or_else(|| Value::anything(ty)),
+        );
     }
     for run in call.runs.iter().filter(|run| matches!(run.way, Way::Call | Way::AtomicCall)) {
         let body = &code.program.functions[run.function];
@@ -319,10 +321,11 @@ fn returned(
     Value { form: said, interval }
 }
 
-fn library_result(effect: &Effect, ty: Ty) -> Option<Value> {
-    let own = int_bits(ty)?;
+fn library_result(code: &Code<'_>, effect: &Effect, ty: Ty) -> Option<Value> {
+    let own = code.width(ty)?;
     match effect {
         Effect::Nothing { result } => Some(Value::constant(super::terms::sign_extend(*result, own))),
+        Effect::Verifier(_) if int_bits(ty).is_none() => None,
         Effect::Verifier(VerifierOp::Nondet { boolean: true, .. }) if own > 1 => {
             Some(Value { form: None, interval: Interval { low: 0, high: 1 } })
         }
