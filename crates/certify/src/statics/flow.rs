@@ -87,6 +87,12 @@ impl Flow {
         is_reached(above) && is_reached(below) && first <= at && at <= last
     }
 
+    /// The dominators of a block, itself first.
+    pub fn dominators(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+        let first = (self.position[block.index()] != usize::MAX).then_some(block);
+        std::iter::successors(first, |at| self.dominator[at.index()].filter(|up| up != at))
+    }
+
     /// The edges that every path to a block takes last, each once: the nearest first.
     pub fn edges_above(&self, block: BlockId) -> impl Iterator<Item = (BlockId, BlockId)> + '_ {
         let up = |block: BlockId| self.dominator[block.index()].filter(|up| *up != block);
