@@ -38,9 +38,10 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
         }
         Command::Static(one) => {
             output::refuse_to_overwrite(&one.output, &one.program.inputs)?;
+            let request = one.request();
+            output::refuse_as_certificate(request.certificate.as_deref(), &one.program.inputs)?;
             let interrupt = interrupt::install();
-            let (answer, explanation) =
-                raddle_driver::statics(&one.program.subject()?, &one.request(), interrupt)?;
+            let (answer, explanation) = raddle_driver::statics(&one.program.subject()?, &request, interrupt)?;
             match explanation {
                 Some(explanation) => output::write_explanation(&answer, &explanation, &one.output),
                 None => output::write(&answer, &one.output),

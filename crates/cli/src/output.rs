@@ -18,11 +18,20 @@ pub(crate) enum Exit {
 
 /// An error when the report would replace one of these files.
 pub(crate) fn refuse_to_overwrite(output: &OutputArgs, files: &[PathBuf]) -> anyhow::Result<()> {
-    let Some(target) = output.output.as_ref().and_then(|path| path.canonicalize().ok()) else {
+    refuse("-o", output.output.as_deref(), files)
+}
+
+/// An error when the certificate would replace one of these files.
+pub(crate) fn refuse_as_certificate(target: Option<&Path>, files: &[PathBuf]) -> anyhow::Result<()> {
+    refuse("--certificate", target, files)
+}
+
+fn refuse(flag: &str, target: Option<&Path>, files: &[PathBuf]) -> anyhow::Result<()> {
+    let Some(target) = target.and_then(|path| path.canonicalize().ok()) else {
         return Ok(());
     };
     if files.iter().any(|file| file.canonicalize().is_ok_and(|file| file == target)) {
-        anyhow::bail!("-o {} would overwrite an input; choose another name", target.display());
+        anyhow::bail!("{flag} {} would overwrite an input; choose another name", target.display());
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ fn an_empty_file_configures_nothing() {
 #[test]
 fn everything_that_can_be_said() {
     let text = "
+        entries = [\"q_open\", \"q_read\"]
+
         # Two families.
         [[lock]]
         acquire = \"q_lock\"
@@ -44,7 +46,9 @@ fn everything_that_can_be_said() {
         ..lock("q_lock")
     };
     let second = LockFunctions { acquire: None, release: Some("leave".into()), ..lock("") };
-    assert_eq!(Config::parse(text).expect("valid").locks, [first, second]);
+    let config = Config::parse(text).expect("valid");
+    assert_eq!(config.locks, [first, second]);
+    assert_eq!(config.entries, ["q_open", "q_read"]);
     assert_eq!(Config::parse("lock = [{ acquire = 'f' }]").expect("valid").locks, [lock("f")]);
 }
 
@@ -53,7 +57,7 @@ fn mistakes_have_a_line_and_advice() {
     for (text, line, message) in [
         ("[[lock]]\naquire = 'f'\n", 2, "unknown key `aquire`; did you mean `acquire`?"),
         ("\n[[locks]]\nacquire = 'f'\n", 2, "unknown key `locks`; did you mean `lock`?"),
-        ("[budget]\n", 1, "unknown key `budget`; known: lock"),
+        ("[budget]\n", 1, "unknown key `budget`; known: lock, ignore, entries"),
         ("[[lock]]\nacquire = 'f'\nmode = 'share'\n", 3, "`mode` cannot be `share`; did you mean `shared`?"),
         ("[[lock]]\nacquire = 'f'\nmode = 1\n", 3, "a string in quotes is expected here"),
         ("[[lock]]\nacquire = 'f'\n\nargument = -1\n", 4, "`argument` is a position from 0 to 255"),

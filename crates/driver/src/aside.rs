@@ -61,12 +61,13 @@ mod tests {
     #[test]
     fn a_result_a_panic_a_limit() {
         let interrupt = AtomicBool::new(false);
-        let bounds = Bounds { time: Some(Duration::from_millis(50)), ..Bounds::none() };
         assert_eq!(aside("test", &interrupt, Bounds::none(), || 7), Ok(7));
-        let Err(Lost::Bug(bug)) = aside("test", &interrupt, bounds, || -> u32 { panic!("odd") }) else {
+        let Err(Lost::Bug(bug)) = aside("test", &interrupt, Bounds::none(), || -> u32 { panic!("odd") })
+        else {
             panic!("a panic is a bug");
         };
         assert!(bug.text.starts_with("internal error in test (odd)"), "{}", bug.text);
+        let bounds = Bounds { time: Some(Duration::from_millis(50)), ..Bounds::none() };
         let slow = || std::thread::sleep(Duration::from_secs(3600));
         let stopped = Err(Lost::Stopped("the time limit of 0.05 s was reached".to_owned()));
         assert_eq!(aside("test", &interrupt, bounds, slow), stopped);

@@ -1,6 +1,6 @@
 //! Certificate files: a proof, and where the program comes from that it is about.
 //!
-//! JSON, one object. `certify` needs the program and the proof; what is recorded of the program only saves typing: whether it is the
+//! JSON, one object: what `raddle_certify::statics` reads, and more. `certify` needs the program and the proof; what is recorded of the program only saves typing: whether it is the
 //! same program is told by the hash inside the proof.
 
 use crate::guard::guarded;
@@ -11,11 +11,9 @@ use raddle_facts::StaticProof;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 1;
-
+/// Where the program comes from: read and written beside the proof, in the same object.
 #[derive(Serialize, Deserialize)]
-struct File {
-    raddle_certificate: u32,
+struct Origin {
     inputs: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     cflags: Vec<String>,
@@ -25,7 +23,6 @@ struct File {
     config: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     entries: Vec<String>,
-    proof: StaticProof,
 }
 
 /// What the checker says of a certificate.
@@ -59,7 +56,8 @@ pub(crate) fn write_beside(
     proof: &StaticProof,
     draft: &mut Draft,
 ) -> Vec<String> {
-    let core = serde_json::to_string(proof).expect("a proof is plain data");
+    // Of the program, not of the proof: the name stays the same when the analysis becomes better.
+    let core = format!("{} {} {:?}", proof.program, proof.data_model, proof.entries);
     let hash = digest(core.as_bytes()) as u32;
     match witness::write(folder, &witness::stem(subject), hash, ".cert", &text(loaded, subject, proof)) {
         Ok(path) => {
@@ -74,18 +72,17 @@ pub(crate) fn write_beside(
 /// The same program and proof give the same text.
 pub(crate) fn text(loaded: &Loaded, subject: &Subject, proof: &StaticProof) -> String {
     let path = |path: &PathBuf| path.to_string_lossy().into_owned();
-    let file = File {
-        raddle_certificate: VERSION,
+    let origin = Origin {
         inputs: subject.inputs.iter().map(path).collect(),
         cflags: subject.cflags.clone(),
         target: subject.target.clone(),
         config: loaded.config.as_ref().map(path),
         entries: subject.entries.clone(),
-        proof: proof.clone(),
     };
-    let mut text = serde_json::to_string(&file).expect("a proof is plain data");
-    text.push('\n');
-    text
+    let origin = serde_json::to_string(&origin).expect("strings always serialise");
+    let proof = raddle_certify::statics::write(proof);
+    // Both are objects with keys of their own; together they are one.
+    format!("{},{}\n", origin.trim_end_matches('}'), proof.trim_start_matches('{'))
 }
 
 /// Whether a file looks like a certificate rather than a witness.
@@ -96,24 +93,22 @@ pub(crate) fn is_certificate(text: &str) -> bool {
 /// Builds the program that the certificate is about and has the proof checked. `inputs` replace the recorded ones.
 pub(crate) fn judge(path: &Path, text: &str, inputs: &[PathBuf]) -> Result<Acceptance, DriverError> {
     let broken = |message: String| DriverError::BrokenCertificate { path: path.to_owned(), message };
-    let file: File = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
-    if file.raddle_certificate != VERSION {
-        return Err(broken(format!("version {} is not known", file.raddle_certificate)));
-    }
+    let proof = raddle_certify::statics::read(text).map_err(|error| broken(error.to_string()))?;
+    let origin: Origin = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
     let data_model = [DataModel::Lp64, DataModel::Ilp32]
         .into_iter()
-        .find(|model| model.name() == file.proof.data_model)
-        .ok_or_else(|| broken(format!("no data model `{}`", file.proof.data_model)))?;
+        .find(|model| model.name() == proof.data_model)
+        .ok_or_else(|| broken(format!("no data model `{}`", proof.data_model)))?;
     let subject = Subject {
         inputs: match inputs {
-            [] => file.inputs.iter().map(PathBuf::from).collect(),
+            [] => origin.inputs.iter().map(PathBuf::from).collect(),
             given => given.to_vec(),
         },
-        cflags: file.cflags,
+        cflags: origin.cflags,
         data_model: Some(data_model),
-        target: file.target,
-        config: file.config.map(PathBuf::from),
-        entries: file.entries,
+        target: origin.target,
+        config: origin.config.map(PathBuf::from),
+        entries: origin.entries,
         ..Subject::default()
     };
     if inputs.is_empty()
@@ -123,16 +118,16 @@ pub(crate) fn judge(path: &Path, text: &str, inputs: &[PathBuf]) -> Result<Accep
     }
     let loaded = load(&subject)?;
     let present = format!("{:032x}", loaded.hash);
-    if file.proof.program != present {
-        let recorded = u128::from_str_radix(&file.proof.program, 16)
-            .map_err(|_| broken(format!("no program hash: `{}`", file.proof.program)))?;
+    if proof.program != present {
+        let recorded = u128::from_str_radix(&proof.program, 16)
+            .map_err(|_| broken(format!("no program hash: `{}`", proof.program)))?;
         return Err(DriverError::OtherProgram { path: path.to_owned(), recorded, present: loaded.hash });
     }
     if let Some(bug) = loaded.bugs.first() {
         return Ok(Acceptance::Refused { reason: bug.text.clone() });
     }
     let checked =
-        guarded("certify", || raddle_certify::statics::check(&loaded.program, &loaded.models, &file.proof));
+        guarded("certify", || raddle_certify::statics::check(&loaded.program, &loaded.models, &proof));
     Ok(match checked {
         Ok(Ok(checked)) => Acceptance::Accepted { assumptions: checked.assumptions },
         Ok(Err(refusal)) => Acceptance::Refused { reason: refusal.to_string() },

@@ -11,7 +11,7 @@ use crate::statics::Statically;
 use crate::witness::Claim;
 use crate::{bug, plain};
 use raddle_facts::StaticProof;
-use raddle_finding::{Assumption, Deadlocks, Outcome, Proved, UnknownReason, Verdict};
+use raddle_finding::{Assumption, Deadlocks, Evidence, Outcome, Proved, UnknownReason, Verdict};
 use std::collections::BTreeSet;
 
 /// The proof comes back where the verdict rests on it.
@@ -64,9 +64,16 @@ fn combine_result(
             let reasons = statically.reasons();
             let confirmed = draft.shown.len();
             rest.findings = std::mem::take(&mut statically.findings);
-            for (index, finding) in rest.findings.iter_mut().enumerate() {
-                finding.id = format!("f{}", confirmed + index + 1);
-                finding.rank = (confirmed + index) as u32 + 1;
+            for finding in &mut rest.findings {
+                let later = |id: &str| match id.strip_prefix('f').and_then(|n| n.parse::<usize>().ok()) {
+                    Some(number) => format!("f{}", confirmed + number),
+                    None => id.to_owned(),
+                };
+                finding.id = later(&finding.id);
+                finding.rank += confirmed as u32;
+                if let Evidence::Warning { covered_by: Some(id), .. } = &mut finding.evidence {
+                    *id = later(id);
+                }
             }
             if !rest.findings.is_empty() {
                 add_assumptions(rest, &statically.assumptions);
@@ -142,4 +149,184 @@ fn add_reasons(rest: &mut Outcome, reasons: impl IntoIterator<Item = UnknownReas
     rest.unknown_reasons.extend(reasons);
     rest.unknown_reasons.sort();
     rest.unknown_reasons.dedup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::combine;
+    use crate::aside::Lost;
+    use crate::load::Loaded;
+    use crate::outcome::{Draft, Shown, nothing, unknown};
+    use crate::statics::Statically;
+    use crate::witness::Claim;
+    use crate::{bug, plain};
+    use raddle_base::{IdVec, SiteId, Span};
+    use raddle_certify::Witness;
+    use raddle_facts::StaticProof;
+    use raddle_finding::{Assumption, Deadlocks, Evidence, Finding, FindingKind, Outcome, Verdict};
+    use raddle_interp::Options;
+    use raddle_ir::{DataModel, FileId, FunctionId, Program, SiteInfo};
+    use raddle_libmodel::Models;
+    use std::sync::Arc;
+
+    fn loaded() -> Loaded {
+        let mut program = Program::new(DataModel::Lp64);
+        for line in 1..4 {
+            let span = Span { file: FileId(0), line, column: 1 };
+            program.sites.push(SiteInfo { function: FunctionId(0), span: Some(span) });
+        }
+        Loaded {
+            program: Arc::new(program),
+            models: Arc::new(Models { meanings: IdVec::new() }),
+            options: Options::default(),
+            hash: 0,
+            config: None,
+            stdin_digest: None,
+            warnings: Vec::new(),
+            assumptions: Vec::new(),
+            entries: Vec::new(),
+            has_main: true,
+            bugs: Vec::new(),
+        }
+    }
+
+    fn finding(id: &str, evidence: Evidence) -> Finding {
+        Finding {
+            id: id.to_owned(),
+            kind: FindingKind::DataRace,
+            variable: "x".to_owned(),
+            accesses: Vec::new(),
+            evidence,
+            engine: "static",
+            rank: 1,
+            detail: String::new(),
+            assumptions: Vec::new(),
+        }
+    }
+
+    fn searched(verdict: Verdict, assumptions: &[&str]) -> Draft {
+        let reasons = if verdict == Verdict::Unknown { vec![plain("a limit")] } else { Vec::new() };
+        let rest = Outcome {
+            verdict,
+            deadlocks: if verdict == Verdict::Unknown { Deadlocks::Unknown } else { Deadlocks::None },
+            assumptions: assumptions.iter().map(|id| Assumption::named(id)).collect(),
+            ..unknown(reasons)
+        };
+        Draft { shown: Vec::new(), rest }
+    }
+
+    fn race() -> Draft {
+        let mut draft = searched(Verdict::Race, &[]);
+        draft.shown.push(Shown {
+            finding: finding("f1", Evidence::Replayed { schedule: Default::default(), file: None }),
+            witness: Witness::default(),
+            claim: Claim::Race(SiteId(0), SiteId(1)),
+        });
+        draft
+    }
+
+    fn proved(assumptions: &[&'static str]) -> Statically {
+        let mut statically = Statically::nothing();
+        statically.proof = Some(StaticProof::default());
+        statically.assumptions = assumptions.iter().copied().collect();
+        statically
+    }
+
+    fn warned(loaded: &Loaded, a: u32, b: u32) -> Statically {
+        let mut warned = Statically::nothing().warning(&loaded.program, SiteId(a), SiteId(b));
+        let evidence =
+            |by: Option<&str>| Evidence::Warning { contexts: 1, covered_by: by.map(str::to_owned) };
+        warned.findings = vec![finding("f1", evidence(None)), finding("f2", evidence(Some("f1")))];
+        warned.assumptions.insert("A-BOUNDS");
+        warned
+    }
+
+    fn ids(list: &[Assumption]) -> Vec<&str> {
+        list.iter().map(|assumption| assumption.id).collect()
+    }
+
+    fn combined(statically: Result<Statically, Lost>, mut draft: Draft) -> (Outcome, bool, Vec<String>) {
+        let mut warnings = Vec::new();
+        let proof = combine(&loaded(), statically, &mut draft, &mut warnings);
+        (draft.into_outcome(), proof.is_some(), warnings)
+    }
+
+    #[test]
+    fn a_proof_decides_where_the_search_could_not() {
+        let (outcome, proof, _) =
+            combined(Ok(proved(&["A-BOUNDS"])), searched(Verdict::Unknown, &["A-INPUT", "A-THREAD"]));
+        assert!(proof && outcome.verdict == Verdict::Safe && outcome.deadlocks == Deadlocks::Unknown);
+        assert_eq!(ids(&outcome.assumptions), ["A-BOUNDS"]);
+        assert!(outcome.deadlock_assumptions.is_empty());
+        assert_eq!(outcome.unknown_reasons.len(), 1);
+        assert_eq!(outcome.proved[0].by, "static");
+    }
+
+    #[test]
+    fn the_fewer_assumptions_count() {
+        let both = |search: &[&str]| {
+            combined(Ok(proved(&["A-BOUNDS", "A-THREAD"])), searched(Verdict::Safe, search)).0
+        };
+        let fewer = both(&["A-THREAD"]);
+        assert_eq!(ids(&fewer.assumptions), ["A-THREAD"]);
+        assert!(fewer.deadlock_assumptions.is_empty());
+        let others = both(&["A-INPUT", "A-THREAD"]);
+        assert_eq!(ids(&others.assumptions), ["A-BOUNDS", "A-THREAD"]);
+        assert_eq!(ids(&others.deadlock_assumptions), ["A-INPUT"]);
+    }
+
+    #[test]
+    fn a_replayed_race_stays_and_tells_of_a_bug() {
+        for statically in [proved(&[]), warned(&loaded(), 0, 2)] {
+            let (outcome, proof, _) = combined(Ok(statically), race());
+            assert!(!proof && outcome.verdict == Verdict::Race && outcome.findings.len() == 1);
+            let [reason] = outcome.unknown_reasons.as_slice() else { panic!("{outcome:?}") };
+            assert!(reason.text.contains("ruled it out") && reason.text.contains("a bug in Raddle"));
+        }
+        let (outcome, ..) = combined(Ok(warned(&loaded(), 1, 0)), race());
+        assert!(outcome.verdict == Verdict::Race && outcome.unknown_reasons.is_empty());
+        // What is not understood rules nothing out.
+        let mut partial = proved(&[]);
+        partial.gaps.push(plain("odd"));
+        assert!(combined(Ok(partial), race()).0.unknown_reasons.is_empty());
+    }
+
+    #[test]
+    fn warnings_come_after_what_was_confirmed() {
+        let mut draft = searched(Verdict::Unknown, &["A-INPUT"]);
+        let mut deadlock = race().shown.remove(0);
+        deadlock.claim = Claim::Problem(raddle_event::ProblemKind::Deadlock, SiteId(0));
+        draft.shown.push(deadlock);
+        let (outcome, proof, _) = combined(Ok(warned(&loaded(), 0, 1)), draft);
+        assert!(!proof && outcome.verdict == Verdict::Unknown);
+        let order: Vec<(&str, u32)> = outcome.findings.iter().map(|f| (f.id.as_str(), f.rank)).collect();
+        assert_eq!(order, [("f1", 1), ("f2", 2), ("f3", 2)]);
+        let covered = Evidence::Warning { contexts: 1, covered_by: Some("f2".to_owned()) };
+        assert_eq!(outcome.findings[2].evidence, covered);
+        assert_eq!(ids(&outcome.assumptions), ["A-BOUNDS", "A-INPUT"]);
+        assert_eq!(outcome.unknown_reasons.len(), 2);
+        // A search that decides needs no warnings.
+        let (outcome, ..) = combined(Ok(warned(&loaded(), 0, 1)), searched(Verdict::Safe, &[]));
+        assert!(outcome.findings.is_empty() && outcome.verdict == Verdict::Safe);
+    }
+
+    #[test]
+    fn a_failure_matters_only_where_nothing_else_decides() {
+        let lost = || Err(Lost::Bug(bug("the static analysis failed")));
+        let (outcome, _, warnings) = combined(lost(), searched(Verdict::Safe, &[]));
+        assert_eq!((outcome.verdict, outcome.unknown_reasons.len(), warnings.len()), (Verdict::Safe, 0, 1));
+        let (outcome, _, warnings) = combined(lost(), nothing(plain("a limit")));
+        assert_eq!(
+            (outcome.verdict, outcome.unknown_reasons.len(), warnings.len()),
+            (Verdict::Unknown, 2, 0)
+        );
+        let stopped = || Err(Lost::Stopped("the time limit of 1 s was reached".to_owned()));
+        let (outcome, _, warnings) = combined(stopped(), nothing(plain("a limit")));
+        assert_eq!((outcome.unknown_reasons.len(), warnings.len()), (2, 0));
+        assert!(combined(stopped(), searched(Verdict::Safe, &[])).0.unknown_reasons.is_empty());
+        let mut refused = Statically::nothing();
+        refused.refused = Some(bug("refused"));
+        let (outcome, proof, _) = combined(Ok(refused), searched(Verdict::Unknown, &[]));
+        assert!(!proof && outcome.verdict == Verdict::Unknown);
+    }
 }

@@ -18,6 +18,8 @@ pub enum DriverError {
     NoMain,
     #[error("there is no function `{name}` to take as an entry{}", nearest(similar))]
     NoEntry { name: String, similar: Vec<String> },
+    #[error("no file of the program is called {file}{}", nearest(similar))]
+    NoFile { file: String, similar: Vec<String> },
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error("cannot write {}: {source}", path.display())]

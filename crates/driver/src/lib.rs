@@ -10,10 +10,10 @@ mod certificate;
 mod combine;
 mod confirm;
 mod engine;
-mod entries;
 mod error;
 mod guard;
 mod load;
+mod named;
 mod outcome;
 mod replay;
 mod request;
@@ -56,7 +56,7 @@ pub fn check(subject: &Subject, search: &Search, control: Control<'_>) -> Result
 fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
     let began = Instant::now();
     let loaded = load::load(subject)?;
-    let entries = entries::find(&loaded, &loaded.entries)?;
+    let entries = named::find(&loaded, &loaded.entries)?;
     let mut warnings = loaded.warnings.clone();
     let statically = match search.engines {
         Engines::All => {

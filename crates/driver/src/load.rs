@@ -1,7 +1,7 @@
 //! From a request to a program that can run: configuration, frontend, verification, library models.
 
 use crate::{DriverError, Spurious, Subject};
-use raddle_base::StableHasher;
+use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StableHasher, StoreOrder};
 use raddle_config::Config;
 use raddle_finding::UnknownReason;
 use raddle_frontend::Request;
@@ -114,6 +114,24 @@ impl Loaded {
             }
             _ => false,
         })
+    }
+
+    /// Whether the program has atomic operations weaker than `seq_cst`, or such whose order only a run tells.
+    pub(crate) fn has_weak_atomics(&self) -> bool {
+        let called =
+            self.models.meanings.values().any(|m| matches!(m, Meaning::Effect(Effect::Atomic(_), _)));
+        let blocks = self.program.functions.values().flat_map(|function| function.blocks.values());
+        called
+            || blocks.flat_map(|block| &block.insts).any(|inst| match inst {
+                Inst::Load { atomic: Some(order), .. } => *order != LoadOrder::SeqCst,
+                Inst::Store { atomic: Some(order), .. } => *order != StoreOrder::SeqCst,
+                Inst::Rmw { order, .. } => *order != RmwOrder::SeqCst,
+                Inst::CmpXchg(exchange) => {
+                    exchange.on_success != RmwOrder::SeqCst || exchange.on_failure != LoadOrder::SeqCst
+                }
+                Inst::Fence { order } => *order != FenceOrder::SeqCst,
+                _ => false,
+            })
     }
 
     /// Whether some operation of the program may have an outcome that tells a thread something without ordering anything.

@@ -1,4 +1,4 @@
-//! The functions that clients call, by name.
+//! Names that the user gives for parts of the program: functions that clients call, source files.
 
 use crate::DriverError;
 use crate::load::Loaded;
@@ -23,14 +23,27 @@ pub(crate) fn find(loaded: &Loaded, names: &[String]) -> Result<Vec<FunctionId>,
     Ok(entries)
 }
 
+/// Whether some file of the program is called so; the error has the nearest ones.
+pub(crate) fn find_file(program: &Program, file: &str) -> Result<(), DriverError> {
+    let ending = format!("/{file}");
+    if program.files.values().any(|name| name == file || name.ends_with(&ending)) {
+        return Ok(());
+    }
+    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = program.files.values().map(|name| last(name)).collect();
+    let similar = closest(&last(file), names.iter().map(String::as_str));
+    Err(DriverError::NoFile { file: file.to_owned(), similar })
+}
+
 /// The defined functions whose names are closest, best first.
 fn similar(program: &Program, name: &str) -> Vec<String> {
+    let defined = program.functions.values().filter(|function| function.is_defined());
+    closest(name, defined.map(|function| program.text(function.name)))
+}
+
+fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<String> {
     const SHOWN: usize = 3;
-    let mut names: Vec<(usize, &str)> = program
-        .functions
-        .values()
-        .filter(|function| function.is_defined())
-        .map(|function| program.text(function.name))
+    let mut names: Vec<(usize, &str)> = known
         .map(|known| (distance(name, known), known))
         .filter(|(distance, known)| *distance <= known.len().max(name.len()) / 2)
         .collect();

@@ -11,7 +11,7 @@ pub(crate) use accepted::Statically;
 use crate::aside::{Lost, aside};
 use crate::load::{Loaded, load};
 use crate::watchdog::Bounds;
-use crate::{Answer, DriverError, Subject, certificate, entries};
+use crate::{Answer, DriverError, Subject, certificate, named};
 use raddle_finding::{Assumption, Deadlocks, Explanation, Outcome, Proved, Stats, UnknownReason, Verdict};
 use raddle_ir::FunctionId;
 use std::collections::BTreeSet;
@@ -47,7 +47,10 @@ pub fn statics(
 ) -> Result<(Answer, Option<Explanation>), DriverError> {
     let began = Instant::now();
     let loaded = load(subject)?;
-    let entries = entries::find(&loaded, &loaded.entries)?;
+    let entries = named::find(&loaded, &loaded.entries)?;
+    if let Some(line) = &request.explain {
+        named::find_file(&loaded.program, &line.file)?;
+    }
     let mut warnings = loaded.warnings.clone();
     let bounds = Bounds { time: request.time, memory: request.memory, began };
     let (mut outcome, explanation) = match run(&loaded, entries, request.explain.clone(), interrupt, bounds) {
@@ -85,8 +88,12 @@ pub(crate) fn run(
     bounds: Bounds,
 ) -> Result<Statically, Lost> {
     let (program, models) = (Arc::clone(&loaded.program), Arc::clone(&loaded.models));
-    let assumptions: BTreeSet<&'static str> =
+    // The facts are about all inputs, and about sequentially consistent executions.
+    let mut assumptions: BTreeSet<&'static str> =
         loaded.assumptions.iter().copied().filter(|id| *id != "A-INPUT").collect();
+    if loaded.has_weak_atomics() {
+        assumptions.insert("A-SC");
+    }
     let result = aside("the static analysis", interrupt, bounds, move || {
         accepted::analyse(&program, &models, entries, assumptions, explain)
     })?;

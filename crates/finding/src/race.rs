@@ -45,8 +45,10 @@ pub enum Evidence {
     },
     Predicted,
     /// Not ruled out, in this many ways to get to the two places.
+    /// `covered_by` names a warning that is more telling: look there first.
     Warning {
         contexts: usize,
+        covered_by: Option<String>,
     },
 }
 

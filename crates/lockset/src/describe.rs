@@ -176,7 +176,7 @@ impl Analysis {
             ObjectKind::Heap(site) => format!("the block{}", made(site)),
             ObjectKind::Function(function) => self.function_name(function).to_owned(),
             ObjectKind::Library => "memory of the C library".to_owned(),
-            ObjectKind::Outside(_) => "what a client passes".to_owned(),
+            ObjectKind::Outside(_) => "memory that a client passes".to_owned(),
             ObjectKind::Unknown => "unknown memory".to_owned(),
         }
     }

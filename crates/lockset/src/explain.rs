@@ -162,12 +162,14 @@ impl<'a> Explainer<'a> {
                 many: facts.threads.threads[*thread].many,
             }
         });
-        let mut after: Vec<OrderBy> = analysis.states[index]
-            .order
-            .passed
-            .iter()
-            .map(|gate| self.order_by(facts.order.gates[*gate].kind))
-            .collect();
+        // That a thread comes after its own creation goes without saying.
+        let own = |gate: &GateKind| match gate {
+            GateKind::Started(thread) => facts.threads.runs[access.function].contains(thread),
+            _ => false,
+        };
+        let passed = analysis.states[index].order.passed.iter().map(|gate| facts.order.gates[*gate].kind);
+        let mut after: Vec<OrderBy> =
+            passed.filter(|gate| !own(gate)).map(|gate| self.order_by(gate)).collect();
         after.sort();
         after.dedup();
         ExplainedAccess {
@@ -327,18 +329,19 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// Whether two contexts of one access read the same.
+/// Whether two contexts of one access can be told together.
 fn alike(a: &ExplainedAccess, b: &ExplainedAccess) -> bool {
-    a.action == b.action
-        && a.objects == b.objects
-        && a.reach == b.reach
-        && a.threads == b.threads
-        && a.locks == b.locks
-        && a.after == b.after
+    a.action == b.action && a.objects == b.objects && a.reach == b.reach && a.locks == b.locks
 }
 
 fn merge(into: &mut ExplainedAccess, other: ExplainedAccess) {
     into.contexts += other.contexts;
+    into.after.retain(|order| other.after.contains(order));
+    for thread in other.threads {
+        if !into.threads.contains(&thread) {
+            into.threads.push(thread);
+        }
+    }
     for access in other.others {
         match into.others.iter_mut().find(|known| known.at == access.at && known.action == access.action) {
             Some(known) => {
@@ -360,6 +363,10 @@ fn join(into: &mut PairStanding, other: PairStanding) {
             reasons.extend(more);
             reasons.sort();
             reasons.dedup();
+            // Where there is more to say, that some contexts are in one thread goes without saying.
+            if reasons.iter().any(|why| !matches!(why, Why::SameThread { .. })) {
+                reasons.retain(|why| !matches!(why, Why::SameThread { .. }));
+            }
         }
     }
 }

@@ -16,17 +16,19 @@ pub fn explain(explanation: &Explanation, sources: &dyn Sources, look: &Look) ->
     let mut report = Report { out: String::new(), look };
     if accesses.is_empty() {
         let near = match nearby.as_slice() {
-            [] => format!("Nothing in {file} is read or written that the analysis follows."),
-            [one] => format!("Line {one} has some."),
-            [rest @ .., last] => {
-                let rest: Vec<String> = rest.iter().map(u32::to_string).collect();
-                format!("Lines {} and {last} have some.", rest.join(", "))
+            [] => "nor does any other line of the file".to_owned(),
+            lines => {
+                let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+                format!("the nearest that do: {}", lines.join(", "))
             }
         };
-        report.line("", &format!("{file}:{line} has no access to memory. {near}"));
+        report.line("", &format!("{file}:{line} touches no memory that threads could share; {near}"));
         return report.out;
     }
-    for access in accesses {
+    for (index, access) in accesses.iter().enumerate() {
+        if index > 0 {
+            report.out.push('\n');
+        }
         report.access(access, sources);
     }
     report.out
@@ -66,14 +68,25 @@ impl Report<'_> {
         } else if access.others.is_empty() {
             self.line("  ", "nothing in another thread conflicts with it");
         }
-        for other in &access.others {
-            self.other(other);
-        }
+        let (same, others): (Vec<&OtherAccess>, Vec<&OtherAccess>) =
+            access.others.iter().partition(|other| is_same_thread(other));
+        others.into_iter().for_each(|other| self.other(other));
+        self.same_thread(&same);
         if access.more > 0 {
             let more = count(access.more, "further access that is", "further accesses that are");
             self.line("  ", &format!("and {more} ruled out, too"));
         }
-        self.out.push('\n');
+    }
+
+    /// Accesses of the one thread, all in one sentence.
+    fn same_thread(&mut self, others: &[&OtherAccess]) {
+        let mut places: Vec<String> = others.iter().map(|other| place(&other.at)).collect();
+        places.dedup();
+        let Some(PairStanding::RuledOut(reasons)) = others.first().map(|other| &other.standing) else {
+            return;
+        };
+        let reasons: Vec<String> = reasons.iter().map(why).collect();
+        self.line("  ", &format!("no race with {}: {}", list(&places), reasons.join("; or ")));
     }
 
     fn other(&mut self, other: &OtherAccess) {
@@ -96,6 +109,15 @@ impl Report<'_> {
                 self.line("  ", &format!("no race with {end}: {reasons}"));
             }
         }
+    }
+}
+
+fn is_same_thread(other: &OtherAccess) -> bool {
+    match &other.standing {
+        PairStanding::RuledOut(reasons) => {
+            !reasons.is_empty() && reasons.iter().all(|why| matches!(why, Why::SameThread { .. }))
+        }
+        PairStanding::MayRace => false,
     }
 }
 
@@ -164,13 +186,13 @@ fn event(order: &OrderBy) -> String {
 
 fn why(why: &Why) -> String {
     match why {
-        Why::SameThread { thread } => format!("both are in {thread} only, one after the other"),
+        Why::SameThread { thread } => format!("all in {thread}, one after the other"),
         Why::Ordered { by, this_is_earlier } => ordered(by, *this_is_earlier),
         Why::Rounds { barrier } => format!("rounds of the barrier {barrier} keep them apart"),
         Why::CommonLock { name } => format!("both hold {name}"),
         Why::Histories { held_here, held_there } => format!(
-            "the one holds {held_here} and has had {held_there} since, the other holds {held_there} and has had \
-             {held_here} since, which cannot be at the same time"
+            "this one has had {held_there} since it took {held_here}, that one {held_here} since it took \
+             {held_there}: never both at once"
         ),
         Why::OwnCell => "every instance of the thread has a part of its own".to_owned(),
         Why::Unpublished { this_is_earlier: true } => {

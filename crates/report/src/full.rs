@@ -89,15 +89,21 @@ impl Report<'_> {
 
     /// Where threads were created and locks taken, each once.
     fn origins(&mut self, finding: &Finding) {
-        let mut told = BTreeSet::new();
+        let mut created: Vec<(&Frame, Vec<&str>)> = Vec::new();
         for access in &finding.accesses {
-            if let [creation, ..] = access.thread.created.as_slice() {
-                let text = format!("{} was created at {}", access.thread.name, self.frame(creation));
-                if told.insert(text.clone()) {
-                    self.line(&text);
-                }
+            let Some(creation) = access.thread.created.first() else { continue };
+            let name = access.thread.name.as_str();
+            match created.iter_mut().find(|(at, _)| *at == creation) {
+                Some((_, names)) if names.contains(&name) => {}
+                Some((_, names)) => names.push(name),
+                None => created.push((creation, vec![name])),
             }
         }
+        for (at, names) in created {
+            let were = if names.len() == 1 { "was" } else { "were" };
+            self.line(&format!("{} {were} created at {}", names.join(" and "), self.frame(at)));
+        }
+        let mut told = BTreeSet::new();
         for (number, access) in finding.accesses.iter().enumerate() {
             for lock in &access.locks {
                 if let [taken, ..] = lock.acquired.as_slice() {
@@ -122,11 +128,13 @@ impl Report<'_> {
                 self.line(&format!("found by {}, confirmed by replay", finding.engine));
             }
             Evidence::Predicted => self.line(&format!("predicted by {}, not replayed", finding.engine)),
-            Evidence::Warning { contexts: 1 } => {
-                self.line(&format!("warning of {}, not confirmed", finding.engine));
-            }
-            Evidence::Warning { contexts } => {
-                self.line(&format!("warning of {}, not confirmed ({contexts} contexts)", finding.engine));
+            Evidence::Warning { contexts, covered_by } => {
+                let contexts = if *contexts == 1 { String::new() } else { format!(" ({contexts} contexts)") };
+                let first = match covered_by {
+                    Some(id) => format!("; look at [{id}] first, which allows more"),
+                    None => String::new(),
+                };
+                self.line(&format!("warning of {}, not confirmed{contexts}{first}", finding.engine));
             }
         }
     }

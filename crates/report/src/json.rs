@@ -130,7 +130,7 @@ fn finding(finding: &Finding) -> FindingJson<'_> {
     let (evidence, file, contexts) = match &finding.evidence {
         Evidence::Replayed { file, .. } => ("replayed", file.as_deref(), None),
         Evidence::Predicted => ("predicted", None, None),
-        Evidence::Warning { contexts } => ("warning", None, Some(*contexts)),
+        Evidence::Warning { contexts, .. } => ("warning", None, Some(*contexts)),
     };
     FindingJson {
         id: &finding.id,

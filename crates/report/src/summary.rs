@@ -9,7 +9,8 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
     let confirmed = || outcome.findings.iter().filter(|f| matches!(f.evidence, Evidence::Replayed { .. }));
     let races = confirmed().filter(|f| f.kind == FindingKind::DataRace).count();
     let others = confirmed().count() - races;
-    let possible = outcome.findings.len() - races - others;
+    let possible = outcome.findings.iter().filter(|f| f.kind == FindingKind::DataRace).count() - races;
+    let doubtful = outcome.findings.len() - races - others - possible;
     let mut line = match outcome.verdict {
         Verdict::Race => format!("verdict: race, {}", count(races, "data race", "data races")),
         Verdict::Safe => "verdict: safe, no data race".to_owned(),
@@ -20,6 +21,9 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
     }
     if others > 0 {
         line.push_str(&format!("; {}", count(others, "other error", "other errors")));
+    }
+    if doubtful > 0 {
+        line.push_str(&format!("; {}", count(doubtful, "other warning", "other warnings")));
     }
     let deadlocks = match outcome.deadlocks {
         Deadlocks::Found => "found",

@@ -2,10 +2,11 @@
 
 use raddle_event::{LockMode, ProblemKind, Schedule};
 use raddle_finding::{
-    AccessReport, Assumption, Deadlocks, Evidence, Finding, FindingKind, Frame, LockReport, Outcome, Stats,
-    ThreadReport, UnknownReason, Verdict,
+    AccessReport, Assumption, Deadlocks, Evidence, ExplainedAccess, ExplainedLock, Explanation, Finding,
+    FindingKind, Frame, LockReport, OrderBy, OtherAccess, Outcome, PairStanding, Proved, Reach,
+    RunningThread, StaticCounts, Stats, ThreadReport, UnknownReason, Verdict, Why,
 };
-use raddle_report::{Colour, Look, Sources, concise, full, json};
+use raddle_report::{Colour, Look, Sources, concise, explain, full, json};
 use std::path::Path;
 
 const SOURCE: &str = "tests/data/queue.c";
@@ -128,7 +129,7 @@ fn unknown() -> Outcome {
     free.stack = vec![];
     let mut bad = finding(FindingKind::Problem(ProblemKind::DoubleFree), "q", vec![free]);
     bad.detail = "freed before by T0 (main)".to_owned();
-    bad.evidence = Evidence::Warning;
+    bad.evidence = Evidence::Warning { contexts: 1, covered_by: None };
     bad.assumptions = vec![];
     let mut outcome = outcome(Verdict::Unknown, vec![bad]);
     outcome.deadlocks = Deadlocks::Unknown;
@@ -137,6 +138,141 @@ fn unknown() -> Outcome {
         UnknownReason { place: String::new(), text: "time limit of 10 s".to_owned() },
     ];
     outcome
+}
+
+fn warnings() -> Outcome {
+    let warning = |id: &str, line, contexts, covered_by: Option<&str>| {
+        let put = access(
+            "write",
+            frame(13, 14, "put"),
+            thread("worker", 31),
+            vec![lock("q->m", LockMode::Exclusive, 0)],
+        );
+        let get = access("read", frame(line, 16, "size"), thread("another worker", 31), vec![]);
+        let mut warning = finding(FindingKind::DataRace, "q->count", vec![put, get]);
+        warning.id = id.to_owned();
+        warning.engine = "static";
+        warning.evidence = Evidence::Warning { contexts, covered_by: covered_by.map(str::to_owned) };
+        warning.assumptions = vec![];
+        for access in &mut warning.accesses {
+            access.locks.iter_mut().for_each(|lock| lock.acquired.clear());
+        }
+        warning
+    };
+    let mut outcome =
+        outcome(Verdict::Unknown, vec![warning("f1", 19, 1, None), warning("f2", 20, 2, Some("f1"))]);
+    outcome.deadlocks = Deadlocks::Unknown;
+    outcome.unknown_reasons = vec![UnknownReason {
+        place: String::new(),
+        text: "2 pairs of accesses could not be ruled out statically".to_owned(),
+    }];
+    outcome.proved =
+        vec![Proved { variable: "q->items[...]".to_owned(), by: "static", certificate: String::new() }];
+    outcome.stats = static_stats(false);
+    outcome
+}
+
+fn static_stats(single_threaded: bool) -> Stats {
+    let statics = StaticCounts {
+        shared_variables: 2,
+        pairs: 9,
+        warnings: 3,
+        after_reduction: 2,
+        after_contexts: 2,
+        single_threaded,
+    };
+    Stats { seconds: 0.25, statics: Some(statics), ..Stats::default() }
+}
+
+fn proved() -> Outcome {
+    let mut outcome = outcome(Verdict::Safe, vec![]);
+    let certificate = "raddle-witness/queue-0123abcd.cert".to_owned();
+    outcome.proved = vec![Proved { variable: String::new(), by: "static", certificate }];
+    outcome.deadlock_assumptions = vec![Assumption::named("A-INPUT")];
+    outcome
+}
+
+fn no_threads() -> Outcome {
+    let mut outcome = outcome(Verdict::Safe, vec![]);
+    outcome.deadlocks = Deadlocks::Unknown;
+    outcome.stats = static_stats(true);
+    outcome
+}
+
+fn explanation() -> Explanation {
+    let other = |line, action: &str, threads: &[&str], standing| OtherAccess {
+        at: frame(line, 16, "size"),
+        action: action.to_owned(),
+        atomic: false,
+        expression: "q->count".to_owned(),
+        threads: threads.iter().map(|name| (*name).to_owned()).collect(),
+        standing,
+    };
+    let by =
+        |by: OrderBy, this_is_earlier| PairStanding::RuledOut(vec![Why::Ordered { by, this_is_earlier }]);
+    let name = || "q->ready".to_owned();
+    let thread_name = || "worker".to_owned();
+    let lock = |name: &str, shared, conditional, since: &[&str]| ExplainedLock {
+        name: name.to_owned(),
+        shared,
+        conditional,
+        since: since.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let mut access = ExplainedAccess {
+        at: frame(13, 14, "put"),
+        action: "write".to_owned(),
+        atomic: false,
+        expression: "q->count".to_owned(),
+        contexts: 2,
+        objects: vec!["queue".to_owned(), "the block of line 30".to_owned()],
+        reach: Reach::Shared,
+        threads: vec![
+            RunningThread { thread: thread("main", 0), many: false },
+            RunningThread { thread: thread("worker", 31), many: true },
+        ],
+        locks: vec![lock("q->m", false, false, &["a", "b"]), lock("table", true, true, &[])],
+        after: vec![OrderBy::End { thread: "loader".to_owned() }],
+        others: vec![
+            other(19, "read", &["main", "worker"], PairStanding::MayRace),
+            other(20, "read", &["main"], by(OrderBy::Creation { thread: thread_name() }, false)),
+            other(21, "read", &["main"], by(OrderBy::End { thread: thread_name() }, true)),
+            other(22, "read", &["main"], by(OrderBy::Semaphore { name: name() }, true)),
+            other(23, "read", &["main"], by(OrderBy::Flag { name: name() }, false)),
+            other(
+                24,
+                "read",
+                &["main"],
+                by(OrderBy::LockedFlag { name: name(), lock: "q->m".to_owned() }, true),
+            ),
+            other(
+                25,
+                "free",
+                &["worker"],
+                PairStanding::RuledOut(vec![
+                    Why::Rounds { barrier: "phase".to_owned() },
+                    Why::CommonLock { name: "q->m".to_owned() },
+                    Why::Histories { held_here: "a".to_owned(), held_there: "b".to_owned() },
+                    Why::OwnCell,
+                    Why::Unpublished { this_is_earlier: true },
+                    Why::Unpublished { this_is_earlier: false },
+                ]),
+            ),
+            other(
+                13,
+                "write",
+                &["worker"],
+                PairStanding::RuledOut(vec![Why::SameThread { thread: thread_name() }]),
+            ),
+        ],
+        more: 3,
+    };
+    let shared = access.clone();
+    access.reach = Reach::Private;
+    access.others = vec![];
+    access.locks = vec![];
+    access.after = vec![];
+    access.more = 0;
+    Explanation { file: "queue.c".to_owned(), line: 13, accesses: vec![shared, access], nearby: vec![] }
 }
 
 fn check(name: &str, got: &str) {
@@ -158,6 +294,9 @@ fn all_forms() {
         ("deadlock", deadlock()),
         ("unknown", unknown()),
         ("safe", outcome(Verdict::Safe, vec![])),
+        ("warnings", warnings()),
+        ("proved", proved()),
+        ("no_threads", no_threads()),
     ];
     for (name, outcome) in &outcomes {
         let wide = full(outcome, &sources, &Look::default());
@@ -173,6 +312,27 @@ fn all_forms() {
     check("race.narrow.txt", &narrow);
     let unfoldable = |line: &str| line.contains("raddle replay") || !line.trim().contains(' ');
     assert!(narrow.lines().all(|line| line.chars().count() <= 50 || unfoldable(line)), "{narrow}");
+}
+
+#[test]
+fn explanations() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(SOURCE);
+    let sources = Queue(std::fs::read_to_string(source).expect("the sample source"));
+    check("explanation.txt", &explain(&explanation(), &sources, &Look::default()));
+    let narrow = explain(&explanation(), &sources, &Look { width: 50, ..Look::default() });
+    assert!(narrow.lines().all(|line| line.chars().count() <= 50), "{narrow}");
+    let nothing = |nearby: Vec<u32>| {
+        let nothing = Explanation { file: "queue.c".to_owned(), line: 1, accesses: vec![], nearby };
+        explain(&nothing, &sources, &Look::default())
+    };
+    assert_eq!(
+        nothing(vec![12, 13]),
+        "queue.c:1 touches no memory that threads could share; the nearest that do: 12, 13\n"
+    );
+    assert_eq!(
+        nothing(vec![]),
+        "queue.c:1 touches no memory that threads could share; nor does any other line of the file\n"
+    );
 }
 
 fn plain(text: &str) -> String {

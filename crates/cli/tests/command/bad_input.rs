@@ -97,15 +97,19 @@ fn a_crash_is_a_finding() {
 fn a_program_that_hangs() {
     let scratch = Scratch::new();
     scratch.raddle(&["check", text(&program("hang.c"))]).expect(1, &["livelock", "hang.c:6"]);
-    let busy = scratch.raddle(&["check", "--time-limit", "2", text(&program("busy.c"))]);
+    let busy = scratch.raddle(&["explore", "--time-limit", "2", text(&program("busy.c"))]);
     busy.expect(3, &["verdict: unknown", "the time limit of 2 s was reached"]);
+    // It cannot race all the same.
+    let busy = scratch.raddle(&["check", "--time-limit", "2", text(&program("busy.c"))]);
+    busy.expect(0, &["verdict: safe", "deadlocks: unknown", "the time limit of 2 s was reached"]);
 }
 
 #[test]
 fn threads_without_end() {
     let scratch = Scratch::new();
-    let ran = scratch.raddle(&["check", "--time-limit", "3", text(&program("threads.c"))]);
+    let ran = scratch.raddle(&["explore", "--time-limit", "3", text(&program("threads.c"))]);
     ran.expect(3, &["verdict: unknown", "limit"]);
+    scratch.raddle(&["static", text(&program("threads.c"))]).expect(0, &["verdict: safe"]);
 }
 
 #[test]
@@ -117,6 +121,6 @@ fn recursion_without_end() {
 #[test]
 fn memory_without_end() {
     let scratch = Scratch::new();
-    let ran = scratch.raddle(&["check", text(&program("memory.c"))]);
+    let ran = scratch.raddle(&["explore", text(&program("memory.c"))]);
     ran.expect(3, &["verdict: unknown", "a limit of the interpreter was reached: memory of the program"]);
 }

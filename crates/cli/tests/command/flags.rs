@@ -104,7 +104,7 @@ fn limits_end_in_unknown() {
         (["--memory-limit", "1K"], "the memory limit of 1024 bytes was reached"),
     ] {
         let began = Instant::now();
-        let ran = scratch.raddle(&["check", flags[0], flags[1], text(&file)]);
+        let ran = scratch.raddle(&["explore", flags[0], flags[1], text(&file)]);
         ran.expect(3, &["verdict: unknown", "deadlocks: unknown", words]);
         assert!(began.elapsed().as_secs() < 20, "{flags:?} took {:?}", began.elapsed());
     }
@@ -114,7 +114,7 @@ fn limits_end_in_unknown() {
 fn an_interrupted_search_reports_what_it_covered() {
     let scratch = Scratch::new();
     let child = scratch
-        .command(&["check", "--time-limit", "100", text(&program("long.c"))])
+        .command(&["explore", "--time-limit", "100", text(&program("long.c"))])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

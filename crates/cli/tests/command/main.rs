@@ -5,3 +5,4 @@ mod examples;
 mod flags;
 mod replay;
 mod run;
+mod statics;

@@ -144,6 +144,36 @@ fn proof(
 }
 
 /// The engine's word is not enough: the checker must accept its proof.
-fn accept(_program: &Program, _models: &Models, _proof: &StaticProof) -> Result<(), UnknownReason> {
-    Ok(())
+fn accept(program: &Program, models: &Models, proof: &StaticProof) -> Result<(), UnknownReason> {
+    raddle_certify::statics::check(program, models, proof).map(|_| ()).map_err(|refusal| UnknownReason {
+        place: refusal.place.map(|site| place(program, site)).unwrap_or_default(),
+        text: if proof.entries.is_empty() {
+            crate::bug(&format!("the proof was refused ({refusal})")).text
+        } else {
+            format!("no pair is left, but proofs about clients are not accepted yet ({refusal})")
+        },
+    })
+}
+
+#[cfg(test)]
+impl Statically {
+    /// Nothing was found, and nothing is proved.
+    pub(crate) fn nothing() -> Statically {
+        Statically {
+            findings: Vec::new(),
+            proof: None,
+            refused: None,
+            gaps: Vec::new(),
+            assumptions: BTreeSet::new(),
+            counts: StaticCounts::default(),
+            explanation: None,
+            free_variables: Vec::new(),
+            warned: Some(BTreeSet::new()),
+        }
+    }
+
+    pub(crate) fn warning(mut self, program: &Program, a: SiteId, b: SiteId) -> Statically {
+        self.warned.get_or_insert_default().insert(pair(program, a, b));
+        self
+    }
 }

@@ -12,16 +12,20 @@ pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
     let finding = |(index, warning): (usize, &Warning)| {
         let (first, second) = warning.contexts[0];
         let threads = explainer.racing_threads(first, second);
-        let accesses = vec![
+        let mut accesses = vec![
             access(program, analysis, &names, first, threads.map(|pair| pair.0)),
             access(program, analysis, &names, second, threads.map(|pair| pair.1)),
         ];
+        tell_apart(&mut accesses);
         Finding {
-            id: format!("f{}", index + 1),
+            id: id(index),
             kind: FindingKind::DataRace,
             variable: analysis.variable(first, second),
             accesses,
-            evidence: Evidence::Warning { contexts: warning.contexts.len() },
+            evidence: Evidence::Warning {
+                contexts: warning.contexts.len(),
+                covered_by: warning.covered_by.map(id),
+            },
             engine: "static",
             rank: warning.rank,
             detail: analysis.memory(first, second),
@@ -29,6 +33,23 @@ pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
         }
     };
     analysis.warnings.iter().enumerate().map(finding).collect()
+}
+
+/// Threads of one name, by where they are created; instances of one thread as one and another.
+fn tell_apart(accesses: &mut [AccessReport]) {
+    let [AccessReport { thread: a, .. }, AccessReport { thread: b, .. }] = accesses else { return };
+    match (a.created.as_slice(), b.created.as_slice()) {
+        _ if a.name != b.name => {}
+        ([x, ..], [y, ..]) if x.line != y.line => {
+            (a.name, b.name) =
+                (format!("{} (line {})", a.name, x.line), format!("{} (line {})", b.name, y.line));
+        }
+        _ => b.name = format!("another {}", b.name.trim_start_matches("a ")),
+    }
+}
+
+fn id(index: usize) -> String {
+    format!("f{}", index + 1)
 }
 
 fn access(
