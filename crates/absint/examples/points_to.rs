@@ -1,11 +1,12 @@
 //! `cargo run --release -p raddle-absint --example points_to -- [--entry f,g] [--dump] [FLAGS…] FILE…`: how long the points-to analysis
 //! takes and how large its sets are. Flags are clang's.
 
-use raddle_absint::{Roots, points_to};
+use raddle_absint::specialise::{self, Budget};
+use raddle_absint::{Roots, points_to, values};
 use raddle_config::Config;
 use raddle_facts::{ObjectId, ObjectKind, PointsTo};
 use raddle_frontend::{Request, load};
-use raddle_ir::{Inst, Program};
+use raddle_ir::{Inst, Program, expand};
 use raddle_libmodel::Models;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,7 +39,6 @@ fn main() -> ExitCode {
     let program = &loaded.program;
     println!("loaded in {:.1} s", start.elapsed().as_secs_f64());
     let models = Models::resolve(program, &Config::default());
-    let values = points_to::trivial_values(program);
     let open = entries.iter().any(|entry| entry == "*");
     let entries = program
         .functions
@@ -47,6 +47,22 @@ fn main() -> ExitCode {
         .map(|(id, _)| id)
         .collect();
     let roots = Roots::of(program, entries);
+    let starts: Vec<_> = roots.all().collect();
+    let budget = match std::env::var("RADDLE_EXPAND") {
+        Ok(limit) => Budget { small_program: limit.parse().unwrap_or(0), ..Budget::default() },
+        Err(_) => Budget::default(),
+    };
+    let recipe = specialise::recipe(program, &models, &starts, budget);
+    let recipe = match std::env::var("RADDLE_SMALL") {
+        Ok(limit) => small_copies(program, &models, &starts, limit.parse().unwrap_or(40)),
+        Err(_) => recipe,
+    };
+    let expanded = expand::apply(program, &recipe).expect("a recipe of our own");
+    let models = models.of_expanded(&expanded.function_origin);
+    let program = &expanded.program;
+    let start = Instant::now();
+    let values = values::registers(program, &models, &roots);
+    println!("values in {:.2} s", start.elapsed().as_secs_f64());
     let before = resident();
     let start = Instant::now();
     let facts = points_to::solve(program, &models, &values, &roots);
@@ -180,4 +196,62 @@ fn resident() -> i64 {
 
 fn peak() -> i64 {
     status("VmHWM:")
+}
+
+fn small_copies(
+    program: &Program,
+    models: &Models,
+    starts: &[raddle_ir::FunctionId],
+    small: usize,
+) -> expand::Recipe {
+    use raddle_base::Id;
+    use raddle_ir::FunctionId;
+    let size =
+        |id: FunctionId| -> usize { program.functions[id].blocks.values().map(|b| b.insts.len() + 1).sum() };
+    let copyable = expand::copyable(program);
+    let mut functions: Vec<expand::FunctionCopy> = program
+        .functions
+        .ids()
+        .map(|origin| expand::FunctionCopy { origin, unroll: Vec::new(), retarget: Vec::new() })
+        .collect();
+    let total: usize = program.functions.ids().map(size).sum();
+    let mut made = 0;
+    let _ = starts;
+    let mut open: std::collections::VecDeque<(FunctionId, Vec<FunctionId>)> =
+        program.functions.ids().map(|id| (id, vec![id])).collect();
+    while let Some((caller, chain)) = open.pop_front() {
+        let origin = functions[caller.index()].origin;
+        let mut new = Vec::new();
+        for block in program.functions[origin].blocks.values() {
+            for (index, inst) in block.insts.iter().enumerate() {
+                let Inst::Call { callee: raddle_ir::Callee::Direct(target), .. } = inst else { continue };
+                let bytes = size(*target);
+                if matches!(models.meanings[*target], raddle_libmodel::Meaning::Body)
+                    && copyable[*target]
+                    && bytes > 0
+                    && bytes <= small
+                    && !chain.contains(target)
+                    && chain.len() < 6
+                    && made + bytes <= 2 * total
+                {
+                    made += bytes;
+                    new.push((block.site_of(index), *target));
+                }
+            }
+        }
+        for (site, target) in new {
+            let to = FunctionId::from_index(functions.len());
+            functions.push(expand::FunctionCopy { origin: target, unroll: Vec::new(), retarget: Vec::new() });
+            functions[caller.index()].retarget.push(expand::Retarget {
+                site,
+                path: Vec::new(),
+                slot: expand::Slot::Callee,
+                to,
+            });
+            let mut chain = chain.clone();
+            chain.push(target);
+            open.push_back((to, chain));
+        }
+    }
+    expand::Recipe { functions }
 }

@@ -392,7 +392,7 @@ impl Collector<'_> {
         let value = |arg: raddle_libmodel::Arg| {
             args.get(usize::from(arg.0)).map_or(u64::MAX, |arg| self.length(function, arg.value))
         };
-        let times = |a: u64, b: u64| a.checked_mul(b).unwrap_or(u64::MAX);
+        let times = |a: u64, b: u64| a.saturating_mul(b);
         let word: u64 = match self.program.data_model {
             DataModel::Lp64 => 8,
             DataModel::Ilp32 => 4,

@@ -16,6 +16,6 @@ pub use hash::StableHasher;
 pub use id::{Id, IdVec};
 pub use intern::{Interner, Symbol};
 pub use memory_order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
-pub use site::SiteId;
 pub use serde;
+pub use site::SiteId;
 pub use span::{FileId, Span};

@@ -90,6 +90,9 @@ pub(crate) fn find(
     result
 }
 
+/// Bytes of an object.
+type Cell = (ObjectId, Offsets, u64);
+
 /// Two classes, by position.
 type Two = (u32, u32);
 
@@ -131,7 +134,7 @@ fn withdraw(
             touching.entry(*object).or_default().push(index);
         }
     }
-    let mut ways: HashMap<ObjectId, Option<Vec<(ObjectId, Offsets, u64)>>> = HashMap::new();
+    let mut ways: HashMap<ObjectId, Option<Vec<Cell>>> = HashMap::new();
     for two in &conditional {
         ways.entry(object(two))
             .or_insert_with(|| routes(points_to, threads, accesses, &touching, object(two)));

@@ -256,20 +256,16 @@ impl<'a> Unpublished<'a> {
     ) {
         let objects = |list: &[(ObjectId, Offsets)]| self.heap_only(list.iter());
         match inst {
-            Inst::Store { value, ptr, .. } | Inst::Rmw { value, ptr, .. } => {
-                if self.points_to_shared(function, *ptr) {
-                    visit(&objects(self.set_of(function, *value)));
-                }
+            Inst::Store { value, ptr, .. } | Inst::Rmw { value, ptr, .. }
+                if self.points_to_shared(function, *ptr) =>
+            {
+                visit(&objects(self.set_of(function, *value)));
             }
-            Inst::CmpXchg(x) => {
-                if self.points_to_shared(function, x.ptr) {
-                    visit(&objects(self.set_of(function, x.new)));
-                }
+            Inst::CmpXchg(x) if self.points_to_shared(function, x.ptr) => {
+                visit(&objects(self.set_of(function, x.new)));
             }
-            Inst::MemCopy { dst, src, .. } => {
-                if self.points_to_shared(function, *dst) {
-                    visit(&self.inside(function, *src));
-                }
+            Inst::MemCopy { dst, src, .. } if self.points_to_shared(function, *dst) => {
+                visit(&self.inside(function, *src));
             }
             Inst::Asm { .. } | Inst::Unsupported { .. } | Inst::VaStart { .. } => {
                 inst.each_operand(|operand| visit(&objects(self.set_of(function, operand))));

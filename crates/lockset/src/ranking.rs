@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 const EVENTS: usize = 4_000;
 
 /// Per warned pair: its rank (0: look at it first), and a pair that covers it.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn rank(
     program: &Program,
     calls: &Calls,

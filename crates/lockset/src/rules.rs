@@ -26,12 +26,15 @@ pub(crate) struct Rules<'a> {
     pub memo: Memo,
 }
 
+/// Parts, locks, and whether the object is not yet published.
+type ProfileKey = (u32, Vec<LockKey>, bool);
+
 /// What was computed already.
 #[derive(Default)]
 pub(crate) struct Memo {
     parts: RefCell<HashMap<usize, Rc<Parts>>>,
     part_ids: RefCell<HashMap<String, u32>>,
-    profiles: RefCell<HashMap<(u32, Vec<LockKey>, bool), Rc<Profile>>>,
+    profiles: RefCell<HashMap<ProfileKey, Rc<Profile>>>,
     judged: RefCell<HashMap<(u32, u32), Verdict>>,
 }
 

@@ -169,10 +169,8 @@ impl Gates {
             let mut posts = Vec::new();
             let mut waits = Vec::new();
             each_effect(input, |function, call, args, effect| match effect {
-                Effect::Sem(SemOp::Post { sem }, _) => {
-                    if self.may_be(input, function, args, *sem, object) {
-                        posts.push((function, call.block, call.index, call.site));
-                    }
+                Effect::Sem(SemOp::Post { sem }, _) if self.may_be(input, function, args, *sem, object) => {
+                    posts.push((function, call.block, call.index, call.site));
                 }
                 Effect::Sem(SemOp::Wait { sem, how: How::Block }, _) => {
                     let only = call.effects.len() == 1 && call.runs.is_empty() && call.unknown.is_empty();

@@ -210,7 +210,9 @@ impl Site<'_> {
         found: &mut Vec<Distinct>,
     ) {
         let function = &self.program.functions[self.creator];
-        let Some(moving) = affine(self.creator, function, self.definitions, self.values, argument) else { return };
+        let Some(moving) = affine(self.creator, function, self.definitions, self.values, argument) else {
+            return;
+        };
         let (Ty::Int(own), 1, Some(0)) =
             (function.regs[moving.reg].ty, moving.scale, moving.base.as_constant())
         else {

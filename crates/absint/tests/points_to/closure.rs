@@ -38,7 +38,7 @@ fn members_in(whole: Offsets, part: Offsets) -> bool {
     whole.stride != 0
         && whole.low <= part.low
         && part.high <= whole.high
-        && part.stride % whole.stride == 0
+        && part.stride.is_multiple_of(whole.stride)
         && (part.anchor.wrapping_sub(whole.anchor)).rem_euclid(whole.stride as i64) == 0
 }
 
@@ -300,7 +300,8 @@ impl Checker<'_> {
                     continue;
                 }
                 let definite = cell.at.is_exact() && at.is_exact();
-                if !(definite && ty != Ty::Int(1)) && !(ty == Ty::Ptr && cell.bytes >= self.pointer_bytes) {
+                let asked = definite && ty != Ty::Int(1) || ty == Ty::Ptr && cell.bytes >= self.pointer_bytes;
+                if !asked {
                     continue;
                 }
                 let held = self.set(cell.holds).to_vec();

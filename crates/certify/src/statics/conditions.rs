@@ -11,8 +11,6 @@ use raddle_ir::{BinOp, BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg
 
 /// Longest chain of definitions that is followed.
 const STEPS: usize = 16;
-/// Dominating branches that are looked at.
-const REACH: usize = 256;
 
 /// What is so when control goes from one block to another.
 pub(crate) fn edge_says(code: &Code<'_>, function: FunctionId, from: BlockId, to: BlockId) -> Vec<Guard> {
@@ -38,7 +36,7 @@ pub(crate) fn edge_says(code: &Code<'_>, function: FunctionId, from: BlockId, to
 pub(crate) fn known(code: &Code<'_>, function: FunctionId, block: BlockId) -> Vec<Guard> {
     let flow = &code.flows[function];
     let mut said = Vec::new();
-    for to in flow.dominators(block).take(REACH) {
+    for to in flow.dominators(block) {
         if let [from] = flow.predecessors[to.index()][..]
             && to != BlockId(0)
         {

@@ -86,7 +86,7 @@ impl<'a> Locks<'_, 'a> {
         let code = self.code;
         let body = &code.program.functions[function].blocks[block];
         let mut state = self.start(function, block);
-        let said = known(code, function, block);
+        let said = self.said_at(function, block);
         if block == BlockId(0) {
             let edge = Edge { function, from: block, says: Vec::new(), phis: &[] };
             self.follows(At { function, block, index: 0 }, &State::default(), &edge, &state)?;
@@ -197,6 +197,13 @@ impl<'a> Locks<'_, 'a> {
             all.add(held);
         }
         all
+    }
+
+    /// What branches say at the start of a block, where locks of callers depend on it.
+    fn said_at(&self, function: FunctionId, block: BlockId) -> Vec<Guard> {
+        let entry = &self.code.facts.locks.functions[function].entry;
+        let depends = entry.iter().any(|held| held.guard.is_some());
+        if depends { known(self.code, function, block) } else { Vec::new() }
     }
 
     /// Functions that run with nothing held, whoever else calls them.

@@ -1,12 +1,11 @@
 //! Cells of memory: an address as a term, and a width.
 
-use raddle_facts::{ObjectId, Offsets, PointsTo, Root, Term};
-use raddle_ir::{Program, Ty};
-use std::collections::HashMap;
-
 use crate::accesses::Objects;
 use raddle_base::Id;
-use raddle_facts::ObjectKind;
+use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Root, Term};
+use raddle_ir::{Program, Ty};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Cell {
@@ -65,5 +64,5 @@ fn common(a: u64, b: u64) -> u64 {
 /// Objects of cells, found once per cell.
 #[derive(Default)]
 pub(crate) struct Known {
-    pub found: HashMap<Cell, std::rc::Rc<[(ObjectId, Offsets)]>>,
+    pub found: HashMap<Cell, Rc<[(ObjectId, Offsets)]>>,
 }

@@ -156,13 +156,20 @@ impl Crossing<'_, '_, '_> {
         if guard.function != self.run.function {
             return Some(guard);
         }
-        let (reg, same) = same_zero(self.locks.code, self.run.function, self.returned()?)?;
-        let own = same_zero(self.locks.code, self.run.function, Operand::Reg(guard.reg))?;
+        let code = self.locks.code;
+        let told = self.returned().and_then(|value| same_zero(code, self.run.function, value));
+        let own = same_zero(code, self.run.function, Operand::Reg(guard.reg))?;
+        let (Some((reg, same)), Some(dst)) = (told, dsts.first()) else { return self.lasting(guard) };
         if own.0 != reg {
-            return None;
+            return self.lasting(guard);
         }
         // The result is zero exactly if the guard's register is, or exactly if it is not.
         let alike = same == own.1;
-        Some(Guard { function: self.caller, reg: *dsts.first()?, zero: guard.zero == alike })
+        Some(Guard { function: self.caller, reg: *dst, zero: guard.zero == alike })
+    }
+
+    /// A condition on a register that is assigned once in the whole run means the same behind the call.
+    fn lasting(&self, guard: Guard) -> Option<Guard> {
+        self.locks.code.is_global(Term::reg(guard.function, guard.reg)).then_some(guard)
     }
 }

@@ -2,7 +2,6 @@
 
 use super::super::Refusal;
 use super::super::code::{At, Code};
-use super::super::conditions::known;
 use super::{Locks, RULE};
 use raddle_base::{Id, SiteId};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, Released, Times};
@@ -85,7 +84,7 @@ impl Locks<'_, '_> {
                 return Ok(());
             }
         }
-        let full = self.full(function, &state, &known(code, function, block));
+        let full = self.full(function, &state, &self.said_at(function, block));
         let at = At { function, block, index };
         let site = code.site(at);
         let Some(call) = code.calls.at(function, site) else { return Ok(()) };

@@ -108,10 +108,12 @@ impl Gates {
                         self.opened(code, id, call.at(function));
                     }
                 }
-                Effect::Sem(SemOp::Wait { sem, how: How::Block }, _) if starts_closed && is_alone(call) => {
-                    if code.named(function, args, *sem).is_some_and(|named| named.term == object) {
-                        self.passes.entry(call.site).or_default().push(id);
-                    }
+                Effect::Sem(SemOp::Wait { sem, how: How::Block }, _)
+                    if starts_closed
+                        && is_alone(call)
+                        && code.named(function, args, *sem).is_some_and(|named| named.term == object) =>
+                {
+                    self.passes.entry(call.site).or_default().push(id);
                 }
                 _ => {}
             }

@@ -86,13 +86,14 @@ impl Order<'_, '_> {
         of_instruction(code, at, inst, &mut written);
         // Memory that was freed is not read again (A-BOUNDS).
         for access in written.iter().filter(|access| matches!(access.kind, Kind::Write | Kind::Update)) {
-            for (object, offsets) in access.targets.iter() {
-                let place = (*object, widened(*offsets, access.bytes));
-                if self.cells.iter().any(|cell| may_touch(code, *cell, place)) {
-                    state.handles.retain(|cell, _| !may_touch(code, *cell, place));
-                    if !state.overwritten.contains(&place) {
-                        state.overwritten.push(place);
-                    }
+            for target in access.targets.iter() {
+                if !self.cells.iter().any(|cell| may_touch(code, *cell, *target, access.bytes)) {
+                    continue;
+                }
+                state.handles.retain(|cell, _| !may_touch(code, *cell, *target, access.bytes));
+                let place = (target.0, widened(target.1, access.bytes));
+                if !state.overwritten.contains(&place) {
+                    state.overwritten.push(place);
                 }
             }
         }

@@ -147,7 +147,14 @@ impl Round {
         };
         let (tested, compared) = source(code, function, *a);
         let bound = code.term(function, *b, *ty)?;
-        let ty = body.regs[number].ty;
+        // A counter from a number up to a bound, by ones, does not wrap: its width does not matter, nor that of the bound.
+        let widens = |steps: &[(CastOp, Ty)]| steps.iter().all(|(op, _)| *op == CastOp::SExt);
+        let counts = *pred == IcmpPred::Slt && stays_if && step == 1 && widens(&compared) && widens(&indexed);
+        let (ty, bound, compared, indexed) = if counts {
+            (Ty::Int(64), unwidened(code, function, *b, bound), Vec::new(), Vec::new())
+        } else {
+            (body.regs[number].ty, bound, compared, indexed)
+        };
         let word = u64::from(code.pointer_bytes());
         let apart = scale.unsigned_abs() >= word
             || step.unsigned_abs() >= word && step.unsigned_abs().is_power_of_two();
@@ -182,6 +189,14 @@ fn source(code: &Code<'_>, function: FunctionId, mut reg: Reg) -> (Reg, Vec<(Cas
         reg = *from;
     }
     (reg, steps)
+}
+
+/// The bound before it was sign-extended.
+fn unwidened(code: &Code<'_>, function: FunctionId, operand: Operand, bound: Term) -> Term {
+    let Operand::Reg(reg) = operand else { return bound };
+    let (from, steps) = source(code, function, reg);
+    let widened = !steps.is_empty() && steps.iter().all(|(op, _)| *op == CastOp::SExt);
+    if widened { code.reg_term(function, from) } else { bound }
 }
 
 /// What a phi of the header starts with, and what every round adds.

@@ -89,7 +89,7 @@ impl State {
             })
             .collect();
         for (cell, thread) in &below.handles {
-            let written = self.overwritten.iter().any(|place| may_touch(code, *cell, *place));
+            let written = self.overwritten.iter().any(|place| may_touch(code, *cell, *place, HANDLE));
             if !written && !self.handles.contains_key(cell) {
                 self.handles.insert(*cell, *thread);
             }
@@ -126,12 +126,12 @@ impl State {
     }
 }
 
-/// Whether a write at the place may touch the handle in the cell.
-pub(super) fn may_touch(code: &Code<'_>, cell: Term, (object, at): (ObjectId, Offsets)) -> bool {
+/// Whether a write of so many bytes at the place may touch the handle in the cell.
+pub(super) fn may_touch(code: &Code<'_>, cell: Term, (object, at): (ObjectId, Offsets), bytes: u64) -> bool {
     match code.places(cell) {
         Released::Anything => true,
         Released::These(list) => {
-            list.iter().any(|(other, offsets)| *other == object && offsets.may_overlap(HANDLE, at, HANDLE))
+            list.iter().any(|(other, offsets)| *other == object && offsets.may_overlap(HANDLE, at, bytes))
         }
     }
 }
