@@ -245,6 +245,10 @@ impl Site<'_> {
         let given = term_of(self.values, self.creator, argument);
         for access in accesses {
             let Some(address) = access.address else { continue };
+            // A site that reads one place and writes another is named by the fact as a whole: only sites of one access.
+            if accesses.iter().filter(|other| other.site == access.site).count() != 1 {
+                continue;
+            }
             let Some(offset) = term_of(self.values, access.function, address).distance(given) else {
                 continue;
             };
