@@ -51,8 +51,8 @@ pub(crate) struct CheckArgs {
 pub(crate) struct ExploreArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
-    /// Where threads are switched: at synchronisation only (with exact happens-before), or before every single access
-    #[arg(long, value_enum, default_value_t = ModeArg::Sync)]
+    /// How to go through the runs
+    #[arg(long = "search", value_name = "HOW", value_enum, default_value_t = ModeArg::Optimal)]
     pub(crate) mode: ModeArg,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
@@ -183,7 +183,13 @@ pub(crate) enum ColourArg {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
-    Sync,
+    /// Each class of equivalent runs once
+    Optimal,
+    /// The classic reduction with sleep sets: the same answers, slower
+    Dpor,
+    /// Every order of synchronisation; small programs only
+    Enumerate,
+    /// A switch before every single access, without happens-before; tiny programs only
     EveryAccess,
 }
 
@@ -198,7 +204,9 @@ enum DataModelArg {
 impl From<ModeArg> for Mode {
     fn from(mode: ModeArg) -> Mode {
         match mode {
-            ModeArg::Sync => Mode::Sync,
+            ModeArg::Optimal => Mode::Optimal,
+            ModeArg::Dpor => Mode::Dpor,
+            ModeArg::Enumerate => Mode::Enumerate,
             ModeArg::EveryAccess => Mode::EveryAccess,
         }
     }

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Check(check) => {
-            let search = check.search.search(Engines::All, raddle_driver::Mode::Sync);
+            let search = check.search.search(Engines::All, raddle_driver::Mode::default());
             run_search(&check.program, &search, &check.output)
         }
         Command::Explore(explore) => {

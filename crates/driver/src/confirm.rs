@@ -3,7 +3,6 @@
 //! Races are grouped by the two source lines and the two expressions first, and one of each group is confirmed; what the groups
 //! then have in common (lines and variable) is one finding.
 
-use crate::bounded::without_idling;
 use crate::load::Loaded;
 use crate::outcome::Shown;
 use crate::witness::Claim;
@@ -70,7 +69,7 @@ fn races(
 
 /// In the every-access mode the schedule leads to the state in which both accesses are next.
 fn witness_of(race: &FoundRace, mode: Mode) -> Witness {
-    let mut schedule = without_idling(&race.schedule);
+    let mut schedule = race.schedule.clone();
     if mode == Mode::EveryAccess {
         for event in [race.first, race.second] {
             schedule.choices.push(Choice { thread: event.thread, variant: 0 });
@@ -83,8 +82,7 @@ fn problems(subject: &Subject, loaded: &Loaded, exploration: &Exploration, confi
     let mut told = BTreeSet::new();
     for found in &exploration.problems {
         let Some(first) = found.problems.first() else { continue };
-        let witness =
-            Witness { schedule: without_idling(&found.schedule), visibility: found.visibility.clone() };
+        let witness = Witness { schedule: found.schedule.clone(), visibility: found.visibility.clone() };
         match confirm_problem(subject, &witness, first.kind, first.site) {
             Ok(problem) => {
                 let words =

@@ -1,15 +1,15 @@
-//! Runs the enumerator on the interpreter, within the limits, behind a guard.
+//! Runs a search on the interpreter, within the limits, behind a guard.
 
-use crate::bounded::{Bounded, Covers};
 use crate::guard::guarded;
 use crate::load::Loaded;
 use crate::watchdog::{Bounds, watched};
 use crate::{Control, Goal, Mode, Search};
+use raddle_explore::dpor;
 use raddle_explore::enumerate::{self, Exploration, Limits};
 use raddle_finding::UnknownReason;
 use raddle_interp::Interp;
+use raddle_machine::Visibility;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub(crate) struct Explored {
@@ -28,7 +28,7 @@ pub(crate) fn explore(
     began: Instant,
 ) -> Result<Explored, UnknownReason> {
     guarded("explore", || {
-        let machine =
+        let mut machine =
             Interp::new(Arc::clone(&loaded.program), Arc::clone(&loaded.models), loaded.options.clone())
                 .map_err(|error| UnknownReason { place: String::new(), text: error.to_string() })?;
         let bounds = Bounds { time: search.time, memory: search.memory, began };
@@ -43,24 +43,19 @@ pub(crate) fn explore(
                 interrupt: Some(watch.flag()),
                 ..Limits::default()
             };
-            let mut machine = Bounded::new(machine, watch);
             let exploration = match search.mode {
-                Mode::Sync => enumerate::sync(&mut machine, &limits),
+                Mode::Enumerate => enumerate::sync(&mut machine, &limits),
                 Mode::EveryAccess => enumerate::every_access(&mut machine, &limits),
+                Mode::Dpor => dpor::baseline(&mut machine, &limits, Visibility::SyncOnly).exploration,
+                Mode::Optimal => dpor::optimal(&mut machine, &limits, Visibility::SyncOnly).exploration,
             };
             let incomplete = machine
                 .uncovered()
-                .iter()
-                .map(|text| UnknownReason { place: String::new(), text: text.clone() })
+                .into_iter()
+                .map(|text| UnknownReason { place: String::new(), text })
                 .collect();
-            let stopped = if watch.flag().load(Ordering::Relaxed) { watch.reason() } else { String::new() };
+            let stopped = if watch.is_over() { watch.reason() } else { String::new() };
             Explored { exploration, incomplete, stopped }
         }))
     })?
-}
-
-impl Covers for Interp {
-    fn uncovered(&self) -> Vec<String> {
-        self.incomplete_reasons().to_vec()
-    }
 }

@@ -5,7 +5,6 @@
 //! `safe` into `unknown`. So does a panic, a limit, or anything that was not understood. Errs towards `unknown`.
 
 mod aside;
-mod bounded;
 mod certificate;
 mod combine;
 mod confirm;

@@ -56,12 +56,16 @@ pub enum Engines {
     Explore,
 }
 
-/// Which of the two enumerators.
+/// Which search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// All orders of synchronisation, happens-before in each.
+    /// One run of each class of runs that differ only in the order of independent operations; happens-before in each.
     #[default]
-    Sync,
+    Optimal,
+    /// The readable reduction: the same answers, some classes more than once.
+    Dpor,
+    /// All orders of synchronisation, happens-before in each.
+    Enumerate,
     /// A switch before every access; knows nothing of happens-before.
     EveryAccess,
 }

@@ -1,9 +1,10 @@
 //! Time, memory and the user's interrupt, watched while a search runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// Looks at memory this often.
+/// Looks at the bounds this often.
 const PERIOD: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,26 +28,18 @@ impl Bounds {
 pub(crate) struct Watch<'a> {
     interrupt: &'a AtomicBool,
     full: &'a AtomicBool,
-    /// Set once it was found to be over.
-    over: AtomicBool,
-    deadline: Option<Instant>,
+    over: &'a AtomicBool,
     bounds: Bounds,
 }
 
 impl Watch<'_> {
     pub(crate) fn is_over(&self) -> bool {
-        let over = self.interrupt.load(Ordering::Relaxed)
-            || self.full.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if over {
-            self.over.store(true, Ordering::Relaxed);
-        }
-        over
+        self.over.load(Ordering::Relaxed)
     }
 
-    /// For a search to look at: set after [`Watch::is_over`] was true.
+    /// For a search to look at.
     pub(crate) fn flag(&self) -> &AtomicBool {
-        &self.over
+        self.over
     }
 
     /// In words; meaningful once it is over.
@@ -64,38 +57,40 @@ impl Watch<'_> {
 
 /// Runs `work` under a watch.
 pub(crate) fn watched<T>(interrupt: &AtomicBool, bounds: Bounds, work: impl FnOnce(&Watch<'_>) -> T) -> T {
-    let full = AtomicBool::new(false);
-    let done = AtomicBool::new(false);
-    let watch = Watch {
-        interrupt,
-        full: &full,
-        over: AtomicBool::new(false),
-        deadline: bounds.time.and_then(|time| bounds.began.checked_add(time)),
-        bounds,
-    };
-    std::thread::scope(|scope| {
-        if let Some(memory) = bounds.memory {
-            let (full, done) = (&full, &done);
-            scope.spawn(move || {
-                while !done.load(Ordering::Relaxed) && !full.load(Ordering::Relaxed) {
-                    if resident_bytes().is_some_and(|bytes| bytes > memory) {
-                        full.store(true, Ordering::Relaxed);
-                    }
-                    std::thread::sleep(PERIOD);
-                }
-            });
+    let (full, over, done) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+    let deadline = bounds.time.and_then(|time| bounds.began.checked_add(time));
+    let look = || {
+        if bounds.memory.is_some_and(|memory| resident_bytes().is_some_and(|bytes| bytes > memory)) {
+            full.store(true, Ordering::Relaxed);
         }
-        let _end = EndOfWork(&done);
-        work(&watch)
+        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late || full.load(Ordering::Relaxed) || interrupt.load(Ordering::Relaxed) {
+            over.store(true, Ordering::Relaxed);
+        }
+    };
+    look();
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) && !over.load(Ordering::Relaxed) {
+                std::thread::park_timeout(PERIOD);
+                look();
+            }
+        });
+        let _end = EndOfWork { done: &done, watcher: watcher.thread() };
+        work(&Watch { interrupt, full: &full, over: &over, bounds })
     })
 }
 
 /// Ends the watching thread also when the work panics.
-struct EndOfWork<'a>(&'a AtomicBool);
+struct EndOfWork<'a> {
+    done: &'a AtomicBool,
+    watcher: &'a Thread,
+}
 
 impl Drop for EndOfWork<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.done.store(true, Ordering::Relaxed);
+        self.watcher.unpark();
     }
 }
 

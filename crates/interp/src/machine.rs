@@ -14,6 +14,7 @@ use raddle_libmodel::{Effect, Models};
 use raddle_machine::{
     Machine, ObjectInfo, ObjectKind, Operation, Sink, StackSource, Status, ThreadInfo, Visibility,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A program under control of its caller. Clones share the compiled program.
@@ -25,6 +26,8 @@ pub struct Interp {
     pub(crate) threads: Vec<Arc<Thread>>,
     start: Option<Arc<Checkpoint>>,
     marks: usize,
+    /// Of runs that were undone.
+    uncovered: BTreeSet<String>,
 }
 
 /// A state to come back to; see [`Machine::checkpoint`].
@@ -48,6 +51,7 @@ impl Interp {
             threads: vec![Arc::new(main)],
             start: None,
             marks: 0,
+            uncovered: BTreeSet::new(),
         };
         let checkpoint = interp.checkpoint();
         interp.start = Some(Arc::new(checkpoint));
@@ -69,6 +73,11 @@ impl Interp {
     /// Why this run does not stand for all values that the environment could have chosen; empty when it does.
     pub fn incomplete_reasons(&self) -> &[String] {
         &self.world.state.incomplete
+    }
+
+    /// The same over all runs of this machine: going back does not forget it.
+    pub fn uncovered(&self) -> BTreeSet<String> {
+        self.uncovered.iter().chain(self.incomplete_reasons()).cloned().collect()
     }
 
     /// Bytes held for the program's memory and for going back. Does not grow from run to run.
@@ -166,6 +175,9 @@ impl Machine for Interp {
         self.world.sync.restore(checkpoint.mark);
         self.marks = checkpoint.mark + 1;
         self.threads.clone_from(&checkpoint.threads);
+        if !Arc::ptr_eq(&self.world.state.incomplete, &checkpoint.state.incomplete) {
+            self.uncovered.extend(self.world.state.incomplete.iter().cloned());
+        }
         self.world.state = checkpoint.state.clone();
         self.world.output.truncate(checkpoint.output);
         self.world.problems.truncate(checkpoint.problems);

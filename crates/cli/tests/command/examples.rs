@@ -72,10 +72,12 @@ fn two_runs_say_the_same() {
 }
 
 #[test]
-fn the_second_enumerator_agrees() {
+fn every_search_says_the_same() {
     for (name, code) in [("counter_race.c", 1), ("counter_fixed.c", 0)] {
-        let scratch = Scratch::new();
-        let file = example(name);
-        scratch.raddle(&["explore", "--mode", "every-access", text(&file)]).expect(code, &[]);
+        for search in ["optimal", "dpor", "enumerate", "every-access"] {
+            let scratch = Scratch::new();
+            let file = example(name);
+            scratch.raddle(&["explore", "--search", search, text(&file)]).expect(code, &[]);
+        }
     }
 }

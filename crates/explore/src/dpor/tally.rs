@@ -7,7 +7,6 @@ use raddle_event::ProblemKind;
 use raddle_finding::Deadlocks;
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub(super) struct Tally<'a> {
@@ -85,6 +84,10 @@ impl<'a> Tally<'a> {
             return Err(PassEnd::GivenUp(Gap::Steps));
         }
         self.steps += 1;
+        // One step can take long, so this is looked at before every one.
+        if self.limits.is_interrupted() {
+            return Err(PassEnd::GivenUp(Gap::Interrupted));
+        }
         if self.steps.is_multiple_of(LOOK) {
             self.look(depth)?;
         }
@@ -152,9 +155,6 @@ impl<'a> Tally<'a> {
     }
 
     fn look(&self, depth: usize) -> Result<(), PassEnd> {
-        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(PassEnd::GivenUp(Gap::Interrupted));
-        }
         if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
             return Err(PassEnd::GivenUp(Gap::Time));
         }

@@ -13,7 +13,6 @@ use raddle_event::{AccessKind, AtomicOp, Choice, Event, EventKind, Loc, ProblemK
 use raddle_finding::Deadlocks;
 use raddle_machine::{IgnoreEvents, Machine, OpKind, Status, TraceSink, Visibility};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Searches all runs of a machine that stands at its start; leaves it there, with [`Visibility::SyncOnly`].
@@ -180,7 +179,7 @@ impl Search<'_> {
         if self.runs.executions + self.runs.infeasible + self.runs.truncated >= self.limits.executions {
             return Err(Gap::Executions);
         }
-        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if self.limits.is_interrupted() {
             return Err(Gap::Interrupted);
         }
         if self.steps.is_multiple_of(1024)

@@ -1,6 +1,6 @@
 //! How far a search may go, and who may stop or watch it.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct Limits<'a> {
     /// Events of one run that [`sync`](super::sync) keeps; about 32 bytes each.
     pub run_events: usize,
     pub time: Option<Duration>,
-    /// Stops the search soon after it is set.
+    /// Stops the search before its next step.
     pub interrupt: Option<&'a AtomicBool>,
     /// Called now and then.
     pub progress: Option<&'a dyn Fn(&Progress)>,
@@ -49,6 +49,12 @@ pub struct Progress {
     pub races: usize,
     /// Which time the search goes through all runs, from 1: each race makes more accesses visible.
     pub pass: u32,
+}
+
+impl Limits<'_> {
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
 }
 
 impl Default for Limits<'_> {

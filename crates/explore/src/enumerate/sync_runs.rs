@@ -21,7 +21,6 @@ use raddle_event::{Choice, ProblemKind};
 use raddle_finding::Deadlocks;
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Searches all runs of a machine that stands at its start; leaves it there, with [`Visibility::SyncOnly`].
@@ -183,6 +182,9 @@ impl<C> Search<'_, C> {
             return Err(Gap::Steps);
         }
         self.steps += 1;
+        if self.limits.is_interrupted() {
+            return Err(Gap::Interrupted);
+        }
         if self.steps.is_multiple_of(LOOK) {
             self.look()?;
         }
@@ -245,9 +247,6 @@ impl<C> Search<'_, C> {
     }
 
     fn look(&self) -> Result<(), Gap> {
-        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(Gap::Interrupted);
-        }
         if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
             return Err(Gap::Time);
         }

@@ -64,6 +64,7 @@ fn wide_choices_are_marked_as_not_covered() {
     assert_eq!(interp.incomplete_reasons().len(), 1);
     interp.reset();
     assert!(interp.incomplete_reasons().is_empty());
+    assert_eq!(interp.uncovered().len(), 1);
 }
 
 #[test]
