@@ -241,13 +241,7 @@ impl Footprint {
                 };
                 Footprint::Lock { lock, using }
             }
-            OpKind::Unlock { lock, mode } => {
-                let using = match mode {
-                    LockMode::Exclusive => LockUse::Exclusive,
-                    LockMode::Shared => LockUse::Shared,
-                };
-                Footprint::Lock { lock, using }
-            }
+            OpKind::Unlock { lock, mode } => Footprint::release(lock, mode),
             OpKind::SyncInit { object } | OpKind::SyncDestroy { object } => Footprint::Object(object),
             OpKind::WaitBegin { cond, mutex } | OpKind::WaitEnd { cond, mutex } => {
                 Footprint::Condition { cond, mutex: Some(mutex), using: ConditionUse::Wait }
@@ -358,6 +352,15 @@ impl Footprint {
             }
             _ => worst,
         }
+    }
+
+    /// Giving back a lock.
+    pub fn release(lock: Addr, mode: LockMode) -> Footprint {
+        let using = match mode {
+            LockMode::Exclusive => LockUse::Exclusive,
+            LockMode::Shared => LockUse::Shared,
+        };
+        Footprint::Lock { lock, using }
     }
 
     /// Of an arrival at a barrier.

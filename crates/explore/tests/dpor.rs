@@ -1,30 +1,15 @@
 //! The reduced searches find what the enumerator finds.
 
+mod compared;
 mod dense;
 
+use compared::{enumerated, for_all, keys, limits, seeds};
 use raddle_event::{Problem, ProblemKind};
 use raddle_explore::dpor::{Reduced, baseline, optimal};
-use raddle_explore::enumerate::{Coverage, Exploration, FoundProblem, Goal, Limits, RaceKey, sync};
+use raddle_explore::enumerate::{Coverage, Exploration, FoundProblem, Goal, Limits};
 use raddle_machine::Visibility;
-use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
+use raddle_testkit::script::{Profile, Script, ScriptMachine, generate};
 use std::collections::BTreeSet;
-
-/// Scripts per test: a slice, or all of them with RADDLE_SOAK=1.
-fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
-}
-
-fn limits(goal: Goal) -> Limits<'static> {
-    Limits { goal, steps: 60_000, run_steps: 400, ..Limits::default() }
-}
-
-fn enumerated(script: &Script, goal: Goal) -> Exploration {
-    sync(&mut ScriptMachine::new(script), &limits(goal))
-}
-
-fn keys(exploration: &Exploration) -> BTreeSet<RaceKey> {
-    exploration.races.iter().map(|race| race.key).collect()
-}
 
 /// Where in its loop a thread falls asleep depends on when others moved meanwhile: for a livelock only the threads count.
 fn problems(exploration: &Exploration) -> BTreeSet<Vec<(String, u32)>> {
@@ -39,31 +24,6 @@ fn problems(exploration: &Exploration) -> BTreeSet<Vec<(String, u32)>> {
         key
     };
     exploration.problems.iter().map(key).collect()
-}
-
-/// Runs the property on all seeds; a failure is shrunk and printed as C.
-fn for_all(
-    name: &str,
-    seeds: std::ops::Range<u64>,
-    generate: impl Fn(u64) -> Script,
-    check: impl Fn(&Script) -> Option<Result<(), String>>,
-) {
-    let total = seeds.end - seeds.start;
-    let mut undecided = 0;
-    for seed in seeds {
-        let script = generate(seed);
-        match check(&script) {
-            None => undecided += 1,
-            Some(Ok(())) => {}
-            Some(Err(_)) => {
-                let small = shrink(&script, |script| matches!(check(script), Some(Err(_))));
-                let Some(Err(message)) = check(&small) else { unreachable!("shrinking keeps the failure") };
-                panic!("{name}, seed {seed}: {message}\n{small:#?}\n{}", c_text(&small).text);
-            }
-        }
-    }
-    println!("{name}: {total} scripts, {undecided} too large to decide");
-    assert!(undecided * 3 < total, "{undecided} of {total} scripts are too large to say anything");
 }
 
 type Search = fn(&mut ScriptMachine, &Limits, Visibility) -> Reduced;

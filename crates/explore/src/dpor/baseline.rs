@@ -12,6 +12,7 @@
 
 use super::Reduced;
 use super::run::{Action, Precision, Run, Step};
+use super::sections::Grouping;
 use super::tally::{PassEnd, Tally};
 use crate::dependence::{Footprint, dependent};
 use crate::enumerate::Limits;
@@ -105,7 +106,7 @@ impl<C> Search<'_, '_, C> {
         })?;
         let node = self.nodes.last_mut().expect("there is a node to go on from");
         let choice = Choice { thread: node.mover, variant: node.variants.remove(0) };
-        self.run.step(machine, choice, &node.enabled, enabled, Precision::Operation);
+        self.run.step(machine, choice, &node.enabled, enabled, Precision::Operation, &Grouping::default());
         let step = self.run.steps.last().expect("a step was taken");
         let stays = |asleep: &&Action| asleep.choice.thread != choice.thread && step.action.leaves(asleep);
         Ok(node.sleep.iter().filter(stays).cloned().collect())

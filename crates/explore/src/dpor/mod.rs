@@ -5,7 +5,9 @@
 //! * [`optimal`]: each class once. Abdulla, Aronis, Jonsson and Sagonas, *Source Sets: A Foundation for Optimal Dynamic Partial
 //!   Order Reduction* (J. ACM 2017): wake-up trees.
 //!
-//! Both find the same races, deadlocks and other problems as [`enumerate::sync`](crate::enumerate::sync), to whose results theirs are
+//! * [`for_races`]: the optimal search for races alone, in which critical sections commute (`sections`).
+//!
+//! The first two find the same races, deadlocks and other problems as [`enumerate::sync`](crate::enumerate::sync), to whose results theirs are
 //! compared. Races are found by exact happens-before in every run, so plain accesses need not be scheduling points; they are run
 //! along with the operation before them. That is sound as long as no run has shown a race between accesses that are not visible:
 //! in such runs conflicting plain accesses are ordered by dependent operations, and steps that are independent commute. With
@@ -13,14 +15,17 @@
 //! pass, and the search starts again with them visible.
 
 mod baseline;
+mod confirm;
 mod optimal;
 mod reversal;
 mod run;
+mod sections;
 mod tally;
 mod wakeup;
 
 use crate::enumerate::{Exploration, Limits};
 use raddle_machine::{Machine, Visibility};
+use sections::Locks;
 
 /// What a reduced search found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,15 @@ pub struct Reduced {
     pub exploration: Exploration,
     /// Runs given up half-way because others cover whatever could follow. They are in no other count.
     pub blocked: u64,
+    pub covers: Covers,
+}
+
+/// What the absence of a finding means after a complete search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Covers {
+    Everything,
+    /// Runs were left out that cannot have a race: nothing is said of deadlocks, other problems or final states.
+    RacesOnly,
 }
 
 /// Searches with the baseline algorithm a machine that stands at its start; leaves it there, with [`Visibility::SyncOnly`].
@@ -38,5 +52,10 @@ pub fn baseline<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibi
 
 /// Searches with wake-up trees; otherwise like [`baseline`].
 pub fn optimal<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
-    optimal::search(machine, limits, visibility)
+    optimal::search(machine, limits, visibility, Locks::Ordered)
+}
+
+/// Like [`optimal`], but with one order only of critical sections whose order no race depends on.
+pub fn for_races<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
+    optimal::search(machine, limits, visibility, Locks::Commute)
 }

@@ -12,25 +12,42 @@
 //! With threads that sleep until something changes, an enabling step need not be the only one that could have enabled; classes are
 //! then finer than need be.
 
-use super::Reduced;
 use super::run::{Action, Precision, Run};
+use super::sections::{Grouping, Locks};
 use super::tally::{PassEnd, Tally};
 use super::wakeup::Tree;
+use super::{Covers, Reduced};
 use crate::enumerate::Limits;
 use raddle_event::Choice;
 use raddle_machine::{IgnoreEvents, Machine, Status, Visibility};
 
-pub(super) fn search<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
+pub(super) fn search<M: Machine>(
+    machine: &mut M,
+    limits: &Limits,
+    visibility: Visibility,
+    locks: Locks,
+) -> Reduced {
+    let mut grouping = Grouping::new(locks);
     Tally::new(limits, visibility).passes(machine, |tally, machine| {
-        let mut search = Search { tally, run: Run::default(), nodes: Vec::new() };
+        tally.covers = match grouping.locks {
+            Locks::Ordered => Covers::Everything,
+            Locks::Commute => Covers::RacesOnly,
+        };
+        let mut search = Search { tally, grouping: grouping.clone(), run: Run::default(), nodes: Vec::new() };
         let end = search.runs(machine).err().unwrap_or(PassEnd::Done);
         search.forget_checkpoints(machine, 0);
+        match end {
+            PassEnd::LockSeen(lock) => grouping.keep_apart(lock),
+            PassEnd::LocksMatter => grouping.locks = Locks::Ordered,
+            _ => {}
+        }
         end
     })
 }
 
 pub(super) struct Search<'s, 'a, C> {
-    tally: &'s mut Tally<'a>,
+    pub(super) tally: &'s mut Tally<'a>,
+    pub(super) grouping: Grouping,
     pub(super) run: Run,
     /// One per step of the run: the state before it.
     pub(super) nodes: Vec<Node<C>>,
@@ -38,7 +55,7 @@ pub(super) struct Search<'s, 'a, C> {
 
 pub(super) struct Node<C> {
     /// `None` when the machine has been brought back to an earlier state since.
-    checkpoint: Option<C>,
+    pub(super) checkpoint: Option<C>,
     pub(super) enabled: Vec<Choice>,
     /// What has been explored from here, or is covered elsewhere.
     pub(super) sleep: Vec<Action>,
@@ -67,7 +84,8 @@ impl<C> Search<'_, '_, C> {
     ) -> Result<(), PassEnd> {
         loop {
             if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
-                return self.tally.ended(machine, &self.run);
+                self.tally.ended(machine, &self.run)?;
+                return self.confirm(machine);
             }
             let mut enabled = Vec::new();
             machine.enabled(&mut enabled);
@@ -90,9 +108,12 @@ impl<C> Search<'_, '_, C> {
             // What the run at hand has met counts.
             let _ = self.tally.note(machine, &self.run);
         })?;
+        if let Some(lock) = self.grouping.looks_at(machine, choice.thread) {
+            return Err(PassEnd::LockSeen(lock));
+        }
         let node = self.nodes.last().expect("there is a node to go on from");
         let mut after = Vec::new();
-        self.run.step(machine, choice, &node.enabled, &mut after, Precision::Outcome);
+        self.run.step(machine, choice, &node.enabled, &mut after, Precision::Outcome, &self.grouping);
         let action = &self.run.steps.last().expect("a step was taken").action;
         let stays = |asleep: &&Action| asleep.choice.thread != choice.thread && action.leaves(asleep);
         Ok(node.sleep.iter().filter(stays).cloned().collect())
@@ -130,13 +151,15 @@ impl<C> Search<'_, '_, C> {
         let known = known.expect("the first state can always be reached");
         machine.restore(self.nodes[known].checkpoint.as_ref().expect("it was found"));
         for at in known..depth {
-            machine.step(self.run.path[at].choice, &mut IgnoreEvents);
+            for taken in self.run.choices(at) {
+                machine.step(taken.choice, &mut IgnoreEvents);
+            }
             self.nodes[at + 1].checkpoint = Some(machine.checkpoint());
         }
     }
 
     /// Gives up the checkpoints from this depth on, the latest first.
-    fn forget_checkpoints<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, from: usize) {
+    pub(super) fn forget_checkpoints<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, from: usize) {
         for node in self.nodes.iter_mut().skip(from).rev() {
             if let Some(checkpoint) = node.checkpoint.take() {
                 machine.discard(checkpoint);

@@ -7,9 +7,10 @@
 //! the machine offers in each state. A thread goes round only if it stops at one place twice.
 
 use super::optimal::Search;
-use super::run::{Action, perform};
+use super::run::{Action, Into, perform};
+use super::sections::Locks;
 use super::wakeup::may_come_first;
-use crate::dependence::{Footprint, LockUse, compete, excludes};
+use crate::dependence::{Footprint, LockUse, compete};
 use crate::enumerate::Recorder;
 use raddle_base::{Id, SiteId};
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
@@ -115,7 +116,7 @@ impl<C> Search<'_, '_, C> {
         let rest = self.independent_of(depth);
         if self.is_straight(ended, depth, &rest, taken.thread) {
             missing.retain(|choice| {
-                let last = Action { choice: *choice, footprint, touched: Vec::new() };
+                let last = Action::worst(*choice, footprint);
                 !self.is_covered(ended, depth, &rest, &last)
             });
         }
@@ -155,7 +156,7 @@ impl<C> Search<'_, '_, C> {
         let rest = self.independent_of(depth);
         if self.is_straight(ended, depth, &rest, thread) {
             let variant = if outlook == Outlook::Unclear { ANY_VARIANT } else { 0 };
-            let last = Action { choice: Choice { thread, variant }, footprint, touched: Vec::new() };
+            let last = Action::worst(Choice { thread, variant }, footprint);
             if self.is_covered(ended, depth, &rest, &last) {
                 return outlook != Outlook::Unclear;
             }
@@ -193,7 +194,11 @@ impl<C> Search<'_, '_, C> {
             (OpKind::Lock { lock, mode: LockMode::Exclusive, how: LockHow::Block }, OpKind::Lock { .. })
                 if step.outcome == (Footprint::Lock { lock, using: LockUse::Exclusive }) =>
             {
-                Outlook::Known
+                match self.grouping.locks {
+                    Locks::Ordered => Outlook::Known,
+                    // What is in the section, and whether it is closed there, is not known.
+                    Locks::Commute => Outlook::Possible,
+                }
             }
             _ => Outlook::Unclear,
         }
@@ -210,7 +215,7 @@ impl<C> Search<'_, '_, C> {
                 if action.choice.thread == explored.choice.thread {
                     return action.choice == explored.choice;
                 }
-                if excludes(&action.footprint, &explored.footprint) {
+                if action.excludes(explored) {
                     return false;
                 }
             }
@@ -273,13 +278,14 @@ impl<C> Search<'_, '_, C> {
         rest: &[usize],
         thread: ThreadId,
     ) -> Vec<Vec<Action>> {
-        let choices: Vec<Choice> = rest.iter().map(|at| self.run.path[*at].choice).collect();
+        let choices: Vec<Choice> = rest.iter().map(|at| self.run.steps[*at].action.choice).collect();
         let Some((actions, enabled)) = self.follow(machine, depth, &choices) else { return Vec::new() };
-        let (mut after, mut recorder) = (Vec::new(), Recorder::default());
+        let (mut after, mut path, mut recorder) = (Vec::new(), Vec::new(), Recorder::from_the_middle());
         let mut sequences = Vec::new();
         for choice in enabled.iter().copied().filter(|choice| choice.thread == thread) {
             let before = machine.checkpoint();
-            let last = perform(machine, choice, &enabled, &mut after, &mut recorder).0;
+            let mut into = Into { recorder: &mut recorder, path: &mut path };
+            let last = perform(machine, choice, &enabled, &mut after, &mut into, &self.grouping).0;
             machine.restore(&before);
             machine.discard(before);
             sequences.push(actions.iter().cloned().chain([last]).collect());
@@ -295,7 +301,7 @@ impl<C> Search<'_, '_, C> {
         choices: &[Choice],
     ) -> Option<(Vec<Action>, Vec<Choice>)> {
         self.reach(machine, depth);
-        let mut recorder = Recorder::default();
+        let (mut path, mut recorder) = (Vec::new(), Recorder::from_the_middle());
         let mut actions = Vec::new();
         let mut enabled = self.nodes[depth].enabled.clone();
         let mut after = Vec::new();
@@ -303,7 +309,8 @@ impl<C> Search<'_, '_, C> {
             if !enabled.contains(choice) {
                 return None;
             }
-            actions.push(perform(machine, *choice, &enabled, &mut after, &mut recorder).0);
+            let mut into = Into { recorder: &mut recorder, path: &mut path };
+            actions.push(perform(machine, *choice, &enabled, &mut after, &mut into, &self.grouping).0);
             std::mem::swap(&mut enabled, &mut after);
         }
         Some((actions, enabled))

@@ -4,17 +4,20 @@
 //! `b`'s thread had before `b` ([`Step::touched`]): created it, ended what it joins, gave it what it waited for, took it away, woke it
 //! or put it to sleep. The order is closed under transitivity and kept as a vector clock per step.
 
-use crate::dependence::{Footprint, LockUse, NextMove, Performed, dependent, excludes};
+use super::sections::{Along, Grouping, Locks};
+use crate::dependence::{Footprint, LockUse, NextMove, Performed};
 use crate::enumerate::{Recorder, Taken};
 use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Epoch, VectorClock};
+use std::sync::Arc;
 
 /// The steps taken so far, with the trace that they gave.
 #[derive(Default)]
 pub(super) struct Run {
     pub(super) steps: Vec<Step>,
+    /// Choices: one per step, and one for each release that a step took along.
     pub(super) path: Vec<Taken>,
     pub(super) recorder: Recorder,
 }
@@ -23,6 +26,8 @@ pub(super) struct Run {
 pub(super) struct Step {
     pub(super) action: Action,
     pub(super) operation: Operation,
+    /// Where its choices start in the path.
+    pub(super) taken: usize,
     /// What the operation might have turned out to be, and what it was.
     pub(super) worst: Footprint,
     pub(super) outcome: Footprint,
@@ -43,6 +48,8 @@ pub(super) struct Action {
     pub(super) footprint: Footprint,
     /// Other threads whose choices it changed; sorted.
     pub(super) touched: Vec<ThreadId>,
+    /// What it released besides.
+    pub(super) along: Option<Arc<Along>>,
 }
 
 /// How much is known of a step when it is compared with others.
@@ -56,11 +63,17 @@ pub(super) enum Precision {
 
 impl Run {
     pub(super) fn truncate(&mut self, depth: usize) {
-        if let Some(taken) = self.path.get(depth) {
-            self.recorder.truncate(taken.events);
+        if let Some(step) = self.steps.get(depth) {
+            self.recorder.truncate(self.path[step.taken].events);
+            self.path.truncate(step.taken);
         }
         self.steps.truncate(depth);
-        self.path.truncate(depth);
+    }
+
+    /// The choices of a step.
+    pub(super) fn choices(&self, depth: usize) -> &[Taken] {
+        let end = self.steps.get(depth + 1).map_or(self.path.len(), |next| next.taken);
+        &self.path[self.steps[depth].taken..end]
     }
 
     /// Performs a step. `before` are the choices open now; `after` gets those open then.
@@ -71,20 +84,21 @@ impl Run {
         before: &[Choice],
         after: &mut Vec<Choice>,
         precision: Precision,
+        grouping: &Grouping,
     ) {
-        let events = self.recorder.len();
+        let taken = self.path.len();
         let threads = machine.thread_count();
         let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
-        let (mut action, worst) = perform(machine, choice, before, after, &mut self.recorder);
+        let mut into = Into { recorder: &mut self.recorder, path: &mut self.path };
+        let (mut action, worst) = perform(machine, choice, before, after, &mut into, grouping);
         let outcome = action.footprint;
         if precision == Precision::Operation && outcome != Footprint::Everything {
             action.footprint = worst;
         }
-        self.path.push(Taken { choice, events });
         let previous = self.last_of(choice.thread, self.steps.len());
         let (index, clock) = self.order(&action, previous);
         let born = (threads, machine.thread_count() - threads);
-        self.steps.push(Step { action, operation, worst, outcome, previous, born, index, clock });
+        self.steps.push(Step { action, operation, taken, worst, outcome, previous, born, index, clock });
     }
 
     /// Which one of its thread's steps the action is, and what is ordered before it.
@@ -157,7 +171,13 @@ impl Step {
     /// the lock, was alive, had not arrived, had not ended the initialiser.
     pub(super) fn is_needed_by(&self, operation: OpKind) -> bool {
         let held = |lock| self.outcome == Footprint::Lock { lock, using: LockUse::Exclusive };
+        let given_up = |lock| self.action.along.as_ref().is_some_and(|along| along.releases(lock));
         match (operation, self.operation.kind) {
+            (OpKind::Lock { lock, how: LockHow::Block, .. } | OpKind::WaitEnd { mutex: lock, .. }, _)
+                if given_up(lock) =>
+            {
+                true
+            }
             (OpKind::Lock { lock, how: LockHow::Block, .. }, OpKind::Unlock { .. }) => held(lock),
             (OpKind::WaitEnd { mutex, .. }, OpKind::Unlock { .. }) => held(mutex),
             (OpKind::Join { child }, OpKind::End) => child == self.thread(),
@@ -186,20 +206,23 @@ impl Action {
         let operation = machine.pending(thread)?;
         let footprint = Footprint::pending(thread, operation.kind, &machine.held_locks(thread));
         let choice = Choice { thread, variant: 0 };
-        Some((operation, Action { choice, footprint, touched: Vec::new() }))
+        Some((operation, Action::worst(choice, footprint)))
+    }
+
+    /// Nothing is known but the operation.
+    pub(super) fn worst(choice: Choice, footprint: Footprint) -> Action {
+        Action { choice, footprint, touched: Vec::new(), along: None }
     }
 
     /// Whether it comes before `later`, an action of another thread that follows it, in every equivalent run.
     pub(super) fn orders(&self, later: &Action) -> bool {
-        dependent(&self.footprint, &later.footprint) || self.touches(later.choice.thread)
+        self.depends(later) || self.touches(later.choice.thread)
     }
 
     /// Whether `other`, an action of another thread that was possible in the same state, is still possible behind this one, and
     /// both orders are equivalent.
     pub(super) fn leaves(&self, other: &Action) -> bool {
-        !excludes(&self.footprint, &other.footprint)
-            && !self.touches(other.choice.thread)
-            && !other.touches(self.choice.thread)
+        !self.excludes(other) && !self.touches(other.choice.thread) && !other.touches(self.choice.thread)
     }
 
     /// Both variants of one operation, taken together.
@@ -218,24 +241,39 @@ impl Action {
     }
 }
 
-/// Performs one step on the machine and finds out what it did, and what it might have done at worst.
+/// Where a step is written down.
+pub(super) struct Into<'a> {
+    pub(super) recorder: &'a mut Recorder,
+    pub(super) path: &'a mut Vec<Taken>,
+}
+
+/// Performs one step on the machine and finds out what it did, and what its operation might have done at worst.
 pub(super) fn perform<M: Machine>(
     machine: &mut M,
     choice: Choice,
     before: &[Choice],
     after: &mut Vec<Choice>,
-    recorder: &mut Recorder,
+    into: &mut Into,
+    grouping: &Grouping,
 ) -> (Action, Footprint) {
     let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
     let held = machine.held_locks(choice.thread);
     let problems = machine.problems().len();
-    let events = recorder.len();
-    machine.step(choice, recorder);
+    let events = into.recorder.len();
+    into.path.push(Taken { choice, events });
+    machine.step(choice, into.recorder);
     machine.enabled(after);
+    let first = Choice { variant: 0, ..choice };
+    while grouping.goes_on(machine, choice.thread, after) {
+        into.path.push(Taken { choice: first, events: into.recorder.len() });
+        machine.step(first, into.recorder);
+        machine.enabled(after);
+    }
+    let events = &into.recorder.trace().events[events..];
     let footprint = Footprint::performed(&Performed {
         thread: choice.thread,
         kind: operation.kind,
-        events: &recorder.trace().events[events..],
+        events,
         status: &machine.status(),
         problems: &machine.problems()[problems..],
         held: &held,
@@ -245,8 +283,12 @@ pub(super) fn perform<M: Machine>(
             NextMove::NotPossible
         },
     });
+    let along = match grouping.locks {
+        Locks::Ordered => None,
+        Locks::Commute => Along::of(operation.kind, events).map(Arc::new),
+    };
     let worst = Footprint::pending(choice.thread, operation.kind, &held);
-    (Action { choice, footprint, touched: changed(choice.thread, before, after) }, worst)
+    (Action { choice, footprint, touched: changed(choice.thread, before, after), along }, worst)
 }
 
 /// Threads other than `mover` whose choices differ. Both lists are sorted.

@@ -1,9 +1,11 @@
 //! What a reduced search has counted and found so far, and when it must stop.
 
-use super::Reduced;
 use super::run::Run;
-use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount};
-use raddle_event::ProblemKind;
+use super::{Covers, Reduced};
+use crate::enumerate::{
+    Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RaceKey, RunCount, Taken,
+};
+use raddle_event::{Addr, ProblemKind, Trace};
 use raddle_finding::Deadlocks;
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
@@ -19,6 +21,7 @@ pub(super) struct Tally<'a> {
     pass: u32,
     gaps: BTreeSet<Gap>,
     assumptions: BTreeSet<&'static str>,
+    pub(super) covers: Covers,
 }
 
 /// Why a pass ended.
@@ -28,6 +31,10 @@ pub(super) enum PassEnd {
     RaceFound,
     /// A race at accesses that are not visible: the order of steps no longer decides what happens.
     MoreToSee,
+    /// Others look at whether this lock is held, which was not taken into account.
+    LockSeen(Addr),
+    /// Whether there is a race can only be told from all orders of the critical sections.
+    LocksMatter,
     GivenUp(Gap),
 }
 
@@ -46,6 +53,7 @@ impl<'a> Tally<'a> {
             pass: 0,
             gaps: BTreeSet::new(),
             assumptions: BTreeSet::new(),
+            covers: Covers::Everything,
         }
     }
 
@@ -63,7 +71,7 @@ impl<'a> Tally<'a> {
             let end = pass(&mut self, machine);
             machine.restore(&start);
             match end {
-                PassEnd::MoreToSee => {}
+                PassEnd::MoreToSee | PassEnd::LockSeen(_) | PassEnd::LocksMatter => {}
                 PassEnd::RaceFound => break Coverage::StoppedAtRace,
                 PassEnd::GivenUp(gap) => {
                     self.gaps.insert(gap);
@@ -125,6 +133,15 @@ impl<'a> Tally<'a> {
         self.note(machine, run)
     }
 
+    pub(super) fn knows(&self, race: &RaceKey) -> bool {
+        self.ledger.knows(race)
+    }
+
+    /// Takes note of the races of a run that was made to show them.
+    pub(super) fn shown(&mut self, trace: &Trace, path: &[Taken]) {
+        self.ledger.races(trace, path);
+    }
+
     /// A run was given up because everything that could follow is covered by others.
     pub(super) fn blocked(&mut self) {
         self.blocked += 1;
@@ -134,6 +151,11 @@ impl<'a> Tally<'a> {
     pub(super) fn note<M: Machine>(&mut self, machine: &M, run: &Run) -> Result<(), PassEnd> {
         self.ledger.run(machine, run.recorder.trace(), &run.path);
         self.assumptions.extend(run.recorder.weak_atomics);
+        self.decide()
+    }
+
+    /// Whether the pass goes on after what was found last.
+    pub(super) fn decide(&self) -> Result<(), PassEnd> {
         if self.limits.goal == Goal::FirstRace && self.ledger.race_count() > 0 {
             return Err(PassEnd::RaceFound);
         }
@@ -175,7 +197,7 @@ impl<'a> Tally<'a> {
         let (races, problems) = (found.races, found.problems);
         let deadlocks = if problems.iter().any(|found| found.problems[0].kind == ProblemKind::Deadlock) {
             Deadlocks::Found
-        } else if coverage == Coverage::Complete {
+        } else if coverage == Coverage::Complete && self.covers == Covers::Everything {
             Deadlocks::None
         } else {
             Deadlocks::Unknown
@@ -191,6 +213,6 @@ impl<'a> Tally<'a> {
             passes: self.pass,
             assumptions: found.assumptions.into_iter().chain(self.assumptions).collect(),
         };
-        Reduced { exploration, blocked: self.blocked }
+        Reduced { exploration, blocked: self.blocked, covers: self.covers }
     }
 }

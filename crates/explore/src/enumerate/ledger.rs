@@ -75,11 +75,20 @@ impl Ledger {
 
     /// Takes note of a run that has ended, or of the beginning of one.
     pub(crate) fn run<M: Machine>(&mut self, machine: &M, trace: &Trace, path: &[Taken]) {
+        self.races(trace, path);
+        self.problems(machine, path);
+        self.found.assumptions.extend(machine.assumptions());
+    }
+
+    /// Takes note of the races of a run, or of the beginning of one.
+    pub(crate) fn races(&mut self, trace: &Trace, path: &[Taken]) {
         for RacePair { first, second } in raddle_order::pairs::list(trace, Listing::OncePerSite) {
             self.race(trace, first, second, path);
         }
-        self.problems(machine, path);
-        self.found.assumptions.extend(machine.assumptions());
+    }
+
+    pub(crate) fn knows(&self, race: &RaceKey) -> bool {
+        self.known_races.contains(race)
     }
 
     pub(crate) fn results(mut self) -> Found {

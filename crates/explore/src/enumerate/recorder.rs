@@ -20,6 +20,11 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
+    /// For a part of a run: threads may have been created before.
+    pub(crate) fn from_the_middle() -> Self {
+        Self { first_create: Some(0), ..Self::default() }
+    }
+
     pub(crate) fn trace(&self) -> &Trace {
         &self.trace
     }
