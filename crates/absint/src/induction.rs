@@ -121,7 +121,7 @@ pub fn affine(
     (scale != 0).then_some(Affine { base, reg, scale })
 }
 
-/// Looks through sign and zero extensions and casts between integers and pointers of full width.
+/// Looks through sign and zero extensions and casts between integers and pointers, to no less than 32 bits.
 fn unextended(function_id: FunctionId, function: &Function, definitions: &Definitions, mut reg: Reg) -> Reg {
     loop {
         let block = &function.blocks[definitions.block(function_id, reg)];
@@ -129,6 +129,7 @@ fn unextended(function_id: FunctionId, function: &Function, definitions: &Defini
             Inst::Cast {
                 dst,
                 op: CastOp::SExt | CastOp::ZExt | CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Bitcast,
+                to: Ty::Ptr | Ty::Int(32..),
                 a: Operand::Reg(from),
                 ..
             }

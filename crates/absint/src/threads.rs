@@ -29,7 +29,7 @@ pub fn solve(
     let mut facts = ThreadFacts { threads: starts(program, roots, calls), ..ThreadFacts::default() };
     runs(program, roots, calls, &mut facts);
     loop {
-        facts.times = times::solve(program, calls, values, &facts);
+        facts.times = times::solve(program, roots, calls, values, &facts);
         let grown = multiply(program, calls, definitions, values, &mut facts);
         if !grown {
             break;

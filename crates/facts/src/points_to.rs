@@ -1,14 +1,20 @@
 //! May-points-to, flow-insensitive and field-sensitive, over the expanded program.
 //!
 //! *May*: a register or memory cell that ever holds an address inside an object (also as an integer, also as part of a wider value)
-//! lists that object with offsets that include it. Closure rules, one per instruction, for reachable blocks only:
-//! copies, casts, selects and phis include their sources; a `Gep` shifts offsets (a variable index makes them strided, bounded by the
-//! index's interval where one is known); integer arithmetic on an address keeps the object and, unless it adds a constant, loses the
-//! offset; a load includes the contents of every cell of every object that may overlap the bytes read; a store puts the set into a cell
+//! lists that object with offsets that include it. Closure rules, one per instruction, for reachable blocks of functions that some thread runs:
+//! copies, casts, selects and phis (over edges that can be taken) include their sources; a `Gep` shifts offsets (a variable index makes
+//! them strided, bounded by the index's interval where one is known), its indices are numbers unless its base is a constant; integer
+//! arithmetic in a pointer's width keeps the objects of its operands (a subtraction those of the left one; the difference of two pointers is a number) and,
+//! unless it adds a constant, loses the offset; in less width only shifts and bit operations do; a load includes the contents of every
+//! cell that may overlap the bytes read, with offsets lost where width or start differ; a store puts the set into one cell at least as wide
 //! that covers the written offsets; a memory copy carries the cells over, shifted; a call passes arguments to the parameters of every
-//! target, and returns flow back; a thread creation passes its argument; library calls as `libmodel`'s memory effects say.
-//! What leaves the analysed program (arguments of unknown functions) is in the contents of [`ObjectKind::Unknown`], everything reachable
-//! from there may be read and written by it, and what comes from there may be any object that was handed out, or `Unknown` itself.
+//! target, and returns flow back; a thread creation passes its argument; library calls as `libmodel`'s memory effects say. What is
+//! said of a register that is only compared, measured or used as an index does not matter.
+//! A function without a body does nothing to memory (A-EXTERN) and returns an address in a part of [`ObjectKind::Unknown`] of its own;
+//! each part holds addresses of itself. [`ObjectKind::Library`] and [`ObjectKind::Unknown`] are made of parts of 2^32 offsets each, and a part starts
+//! in the middle of these: for `Library` in the order errno, results of threads, thread-specific data, `argv` and `environ`, public
+//! variables, handles, then `libmodel`'s `Library` in its order; for `Unknown` first what comes from nowhere, then function by function.
+//! A pointer into a part does not leave it.
 
 use raddle_base::{IdVec, SiteId};
 use raddle_ir::{DebugTypeId, FunctionId, GlobalId};

@@ -19,7 +19,7 @@ pub struct ThreadFacts {
     pub threads: IdVec<ThreadId, Thread>,
     /// *May*: per function, the threads on whose stack it can be. Sorted.
     pub runs: IdVec<FunctionId, Vec<ThreadId>>,
-    /// Per function, per block: at most how often.
+    /// Per function, per block: at most how often. A function that is a constructor is entered once for that, besides all calls.
     pub times: IdVec<FunctionId, Vec<Times>>,
     /// *May*: objects that a thread other than the one that made them can reach. What is not here is private.
     pub shared: IdVec<ObjectId, bool>,
@@ -28,7 +28,8 @@ pub struct ThreadFacts {
 }
 
 /// *Must*: an access of the creator that, in the round that creates an instance of the thread, comes before the creation and touches
-/// the instance's argument plus `offset`. With distinct arguments it meets no other instance's memory.
+/// the instance's argument plus `offset`. With distinct arguments it meets no other instance's memory. Where a site has several accesses (a
+/// copy), this speaks of the one whose address is at that distance from the argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BeforeStart {
     pub thread: ThreadId,
@@ -42,8 +43,9 @@ pub struct Distinct {
     pub thread: ThreadId,
     pub function: FunctionId,
     pub reg: Reg,
-    /// Where the value comes from: the thread's argument itself, or the field at this offset of what it points to. Registers of one
-    /// thread with the same source hold the same value.
+    /// Where the value comes from: `None`, the thread's argument itself; `i64::MIN` plus a width, the argument cut to that many bits;
+    /// else the field at this offset of what it points to. Registers of one thread with the same source hold the same value. A field
+    /// counts only if the arguments are distinct and further apart than it is wide: else a later round overwrites it.
     pub source: Option<i64>,
     pub spacing: Spacing,
 }

@@ -9,7 +9,11 @@
 //! intervals, narrowed at a use by comparisons that dominate it. *Memory facts* at the start of a block hold on every path to it: each
 //! predecessor ends with them; in the entry block every caller (or creator) has them at the call, said in terms that the function can
 //! name. A store that must write exactly the cell sets it; anything that may write an overlapping byte removes it; so does a call
-//! whose callees may. A memory fact may stand at a point only if no thread that may run in parallel there may write the cell.
+//! whose callees may. A memory fact may stand at a point only if no thread that may run in parallel there may write the cell: from the
+//! start of the block on, also where a store in the block made the fact. Facts at a function's exit follow from those at the starts of
+//! the blocks that return; a cell of a global that nothing writes holds its initial value without a fact.
+//! A term says its register at every use: its registers are assigned before the register on every path, or once in the run, or belong to
+//! the one activation that the function runs inside of. The address of something that the program defines is not null.
 
 use crate::Term;
 use raddle_base::{IdVec, SiteId};

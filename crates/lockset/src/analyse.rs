@@ -152,7 +152,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         (pairs, deadlock::candidates(&edges, &round.threads, together, deadlock::Limits::default()))
     };
     let (gaps, assumptions) =
-        gaps::find(program, &expanded, &models, &round.values, &round.points_to, &round.calls);
+        gaps::find(program, &roots, &expanded, &models, &round.values, &round.points_to, &round.calls);
     let ranks = ranking::rank(
         &expanded.program,
         &round.calls,

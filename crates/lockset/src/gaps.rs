@@ -1,8 +1,9 @@
 //! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
 
+use raddle_absint::Roots;
 use raddle_absint::calls::Calls;
-use raddle_base::SiteId;
-use raddle_facts::{PointsTo, Values};
+use raddle_base::{Id, SiteId};
+use raddle_facts::{ObjectKind, PointsTo, Values};
 use raddle_ir::expand::Expanded;
 use raddle_ir::{Callee, FunctionId, Inst, Operand, Program, Terminator};
 use raddle_libmodel::{Effect, Meaning, Models, ThreadOp};
@@ -18,6 +19,7 @@ pub struct Gap {
 
 pub(crate) fn find(
     program: &Program,
+    roots: &Roots,
     expanded: &Expanded,
     models: &Models,
     values: &Values,
@@ -31,6 +33,12 @@ pub(crate) fn find(
     let mut gap = |site: SiteId, text: String| {
         gaps.entry(expanded.site_origin[site]).or_insert(text);
     };
+    if let (None, Some(constructor)) = (roots.main, roots.constructors.first())
+        && let Some(block) = expanded.program.functions[*constructor].blocks.values().next()
+    {
+        let text = "no thread runs the constructors of a program without `main`";
+        gap(block.site_of(0), text.to_owned());
+    }
     for (site, text) in &points_to.unresolved {
         gap(*site, text.clone());
     }
@@ -58,12 +66,13 @@ pub(crate) fn find(
             }
         }
     }
+    let (mut cleanup, mut exits) = (None, false);
     for (function, list) in calls.from.iter() {
         for call in list {
             let (_, args) = call.parts(&expanded.program, function);
             for unknown in &call.unknown {
                 assumptions.insert("A-EXTERN");
-                let callback = args.iter().any(|arg| matches!(arg.value, Operand::Function(_)));
+                let callback = args.iter().any(|arg| may_be_function(points_to, function, arg.value));
                 if callback {
                     let name = expanded.program.text(expanded.program.functions[*unknown].name);
                     gap(call.site, format!("`{name}` has no body and is given a function that it may call"));
@@ -75,6 +84,8 @@ pub(crate) fn find(
                     Effect::Thread(ThreadOp::Cancel { .. }, _) => {
                         gap(call.site, "a thread is cancelled".to_owned());
                     }
+                    Effect::Thread(ThreadOp::CleanupRegister, _) => cleanup = cleanup.or(Some(call.site)),
+                    Effect::Thread(ThreadOp::Exit { .. }, _) => exits = true,
                     Effect::Thread(ThreadOp::Create { .. } | ThreadOp::CreateReturning { .. }, _) => {
                         assumptions.insert("A-THREAD");
                     }
@@ -87,6 +98,9 @@ pub(crate) fn find(
             }
         }
     }
+    if let Some(site) = cleanup.filter(|_| exits) {
+        gap(site, "a thread may exit with a clean-up handler registered, which then runs".to_owned());
+    }
     for (function, meaning) in models.meanings.iter() {
         if let Meaning::Effect(_, list) = meaning
             && called.contains(&function)
@@ -95,6 +109,19 @@ pub(crate) fn find(
         }
     }
     (gaps.into_iter().map(|(site, text)| Gap { site, text }).collect(), assumptions)
+}
+
+fn may_be_function(points_to: &PointsTo, function: FunctionId, operand: Operand) -> bool {
+    match operand {
+        Operand::Function(_) => true,
+        Operand::Reg(reg) => {
+            let targets = points_to.targets_of(points_to.regs[function][reg.index()]);
+            targets
+                .iter()
+                .any(|(object, _)| matches!(points_to.objects[*object].kind, ObjectKind::Function(_)))
+        }
+        _ => false,
+    }
 }
 
 /// Assumptions of library models that a static answer shares; those about one run or one input it does not need.

@@ -29,8 +29,8 @@ pub(super) struct Gates {
     pub operations: HashMap<SiteId, Vec<Operation>>,
     /// Passed by going along an edge.
     pub on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<GateId>>,
-    /// Edges out of loops that join all threads of a kind, once all were created.
-    pub joined_on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<ThreadId>>,
+    /// Edges out of loops that join all instances of a thread, with the function that creates them.
+    pub joined_on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<(ThreadId, FunctionId)>>,
     pub barriers: Vec<Barrier>,
     /// Per function, with all that it calls: gates that it may open, barrier waits, places of handles that it may write.
     pub opens: IdVec<FunctionId, BTreeSet<GateId>>,

@@ -97,7 +97,10 @@ pub(super) fn instruction(
             write(input, gates, function, *ptr, thread, state);
         }
         Inst::MemCopy { dst, .. } | Inst::MemSet { dst, .. } => {
-            write(input, gates, function, *dst, None, state);
+            // However long it is.
+            for (object, _) in followed(input, gates, function, *dst, u64::MAX) {
+                void(input, (object, Offsets::ANY), state);
+            }
         }
         Inst::Rmw { ptr, .. } => write(input, gates, function, *ptr, None, state),
         Inst::CmpXchg(x) => write(input, gates, function, x.ptr, None, state),
@@ -190,12 +193,8 @@ fn write(
     thread: Option<ThreadId>,
     state: &mut State,
 ) {
-    let targets: Vec<(ObjectId, Offsets)> = match gates.objects.targets(input.points_to, function, ptr) {
-        Targets::Set(set) => input.points_to.targets_of(set).to_vec(),
-        Targets::List(list) => list,
-    };
-    let followed: Vec<(ObjectId, Offsets)> =
-        targets.iter().copied().filter(|(object, at)| gates.holds_handles(*object, *at, 8)).collect();
+    let targets = targets(input, gates, function, ptr);
+    let followed = followed(input, gates, function, ptr, 8);
     for at in &followed {
         void(input, *at, state);
     }
@@ -207,6 +206,26 @@ fn write(
     {
         state.handles.insert(cell, thread);
     }
+}
+
+fn targets(input: Input<'_>, gates: &Gates, function: FunctionId, ptr: Operand) -> Vec<(ObjectId, Offsets)> {
+    match gates.objects.targets(input.points_to, function, ptr) {
+        Targets::Set(set) => input.points_to.targets_of(set).to_vec(),
+        Targets::List(list) => list,
+    }
+}
+
+/// Where a write of so many bytes may touch handles that are followed.
+fn followed(
+    input: Input<'_>,
+    gates: &Gates,
+    function: FunctionId,
+    ptr: Operand,
+    bytes: u64,
+) -> Vec<(ObjectId, Offsets)> {
+    let mut all = targets(input, gates, function, ptr);
+    all.retain(|(object, at)| gates.holds_handles(*object, *at, bytes));
+    all
 }
 
 fn void(input: Input<'_>, (object, at): (ObjectId, Offsets), state: &mut State) {

@@ -2,8 +2,8 @@
 //!
 //! The shape: a loop that runs once creates a thread in every round and puts its handle into `base + i * scale`; when it is left at
 //! its head, all were created. A loop over the same numbers (same start, step, comparison and bound), which also runs once, joins the
-//! handle in `base + j * scale` in every round; when it is left at its head, and all were created before, all are joined. Nothing
-//! else may write those cells. The two loops may stand in different functions.
+//! handle in `base + j * scale` in every round; when it is left at its head, and the same thread has left the first loop before, all are
+//! joined. Nothing else may write those cells. The two loops may stand in different functions.
 
 use super::Input;
 use super::gates::Gates;
@@ -13,7 +13,7 @@ use crate::cfg::Cfg;
 use crate::induction::{Induction, induction};
 use crate::terms::term_of;
 use raddle_facts::{Root, Start, Term, Times};
-use raddle_ir::{BlockId, FunctionId, IcmpPred, Inst, Operand, Reg, Terminator};
+use raddle_ir::{BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg, Terminator, Ty};
 use raddle_libmodel::{Effect, How, ThreadOp};
 
 pub(super) fn find(input: Input<'_>, gates: &mut Gates) {
@@ -52,14 +52,9 @@ pub(super) fn find(input: Input<'_>, gates: &mut Gates) {
         let edge = (function, first.induction.header, first.leave);
         gates.on_edge.entry(edge).or_default().push(started);
         for (joining, second) in &joins {
-            let same = first.base == second.base
-                && first.scale == second.scale
-                && first.induction.start == second.induction.start
-                && first.induction.step == second.induction.step
-                && first.test == second.test;
-            if same {
+            if first.cells == second.cells {
                 let edge = (*joining, second.induction.header, second.leave);
-                gates.joined_on_edge.entry(edge).or_default().push(id);
+                gates.joined_on_edge.entry(edge).or_default().push((id, function));
             }
         }
     }
@@ -92,14 +87,26 @@ fn join_loops(input: Input<'_>) -> Vec<(FunctionId, Round)> {
 /// A loop whose every round handles one cell.
 struct Round {
     induction: Induction,
-    /// The cell without its index.
-    base: Term,
-    scale: i64,
-    /// Comparison and bound under which the loop goes on.
-    test: (IcmpPred, Term, bool),
+    cells: Cells,
     /// Where the header goes when it is done.
     leave: BlockId,
 }
+
+/// Which cells a loop handles, one after the other.
+#[derive(PartialEq)]
+struct Cells {
+    /// The cell without its index.
+    base: Term,
+    scale: i64,
+    start: Term,
+    step: i64,
+    /// Comparison and bound under which the loop goes on.
+    test: (IcmpPred, Term, bool),
+    /// The counter's type and how it is widened for the comparison and for the cell; `None` where none of it matters.
+    widths: Option<(Ty, Widening, Widening)>,
+}
+
+type Widening = Vec<(CastOp, Ty)>;
 
 /// A function that runs once in the whole run.
 struct Shape<'a> {
@@ -123,11 +130,13 @@ impl<'a> Shape<'a> {
         let input = self.input;
         let body = &input.program.functions[self.function];
         let natural = &self.cfg.loops[self.cfg.innermost_loop(block)?];
-        let (base, reg, scale) = match (cell.index, cell.root) {
+        let (base, (reg, indexed), scale) = match (cell.index, cell.root) {
             (Some(index), _) if index.function == self.function => {
                 (Term { index: None, ..cell }, self.unextended(index.reg), index.scale)
             }
-            (None, Root::Reg(owner, reg)) if owner == self.function => (Term::constant(cell.offset), reg, 1),
+            (None, Root::Reg(owner, reg)) if owner == self.function => {
+                (Term::constant(cell.offset), (reg, Vec::new()), 1)
+            }
             _ => return None,
         };
         let induction = induction(self.function, body, &self.cfg, input.definitions, input.values, reg)?;
@@ -144,37 +153,59 @@ impl<'a> Shape<'a> {
             _ => return None,
         };
         let Operand::Reg(condition) = cond else { return None };
-        let test = body.blocks[natural.header].insts.iter().find_map(|inst| match inst {
-            Inst::Icmp { dst, pred, a: Operand::Reg(a), b, .. }
-                if dst == condition && self.unextended(*a) == reg =>
-            {
-                Some((*pred, term_of(input.values, self.function, *b), stay))
+        let (pred, limit, compared) =
+            body.blocks[natural.header].insts.iter().find_map(|inst| match inst {
+                Inst::Icmp { dst, pred, a: Operand::Reg(a), b, .. } if dst == condition => {
+                    let (counter, compared) = self.unextended(*a);
+                    (counter == reg).then_some((*pred, *b, compared))
+                }
+                _ => None,
+            })?;
+        // A counter that goes up to a bound by ones does not wrap: no width matters.
+        let signed = |widening: &Widening| widening.iter().all(|(op, _)| *op == CastOp::SExt);
+        let counts =
+            pred == IcmpPred::Slt && stay && induction.step == 1 && signed(&compared) && signed(&indexed);
+        let bound = match limit {
+            Operand::Reg(limit) if counts => {
+                let (narrow, widening) = self.unextended(limit);
+                Operand::Reg(if signed(&widening) { narrow } else { limit })
             }
-            _ => None,
-        })?;
-        // Both mean the same in the other loop: they have one value in the whole run.
-        let fixed = |term: Term| input.definitions.is_global(input.threads, term);
-        let round = Round { induction, base, scale, test, leave };
-        (fixed(base) && fixed(test.1) && fixed(induction.start)).then_some(round)
+            _ => limit,
+        };
+        let bound = term_of(input.values, self.function, bound);
+        let word = u64::from(input.program.data_model.pointer_bytes());
+        let step = induction.step.unsigned_abs();
+        let apart = scale.unsigned_abs() >= word || step >= word && step.is_power_of_two();
+        // All mean the same in the other loop: they have one value in the whole run.
+        let fixed = [base, bound, induction.start]
+            .iter()
+            .all(|term| input.definitions.is_global(input.threads, *term));
+        let cells = Cells {
+            base,
+            scale,
+            start: induction.start,
+            step: induction.step,
+            test: (pred, bound, stay),
+            widths: (!counts).then_some((body.regs[reg].ty, compared, indexed)),
+        };
+        (fixed && apart).then_some(Round { induction, cells, leave })
     }
 
-    fn unextended(&self, mut reg: Reg) -> Reg {
+    /// The register that one is widened from, and how.
+    fn unextended(&self, mut reg: Reg) -> (Reg, Widening) {
         let body = &self.input.program.functions[self.function];
+        let mut widening = Vec::new();
         loop {
             let block = &body.blocks[self.input.definitions.block(self.function, reg)];
             let source = block.insts.iter().find_map(|inst| match inst {
                 Inst::Cast {
-                    dst,
-                    op: raddle_ir::CastOp::SExt | raddle_ir::CastOp::ZExt,
-                    a: Operand::Reg(from),
-                    ..
-                } if *dst == reg => Some(*from),
+                    dst, op: op @ (CastOp::SExt | CastOp::ZExt), to, a: Operand::Reg(from), ..
+                } if *dst == reg => Some((*from, (*op, *to))),
                 _ => None,
             });
-            match source {
-                Some(from) => reg = from,
-                None => return reg,
-            }
+            let Some((from, step)) = source else { return (reg, widening) };
+            widening.push(step);
+            reg = from;
         }
     }
 

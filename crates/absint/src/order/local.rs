@@ -106,6 +106,10 @@ impl Local {
         for _ in 0..3 {
             let mut found = Registers::new();
             for component in &input.calls.bottom_up {
+                // Until the component is done, a call inside it passes nothing and does all that it may.
+                for function in component.iter().filter(|function| input.calls.recursive[**function]) {
+                    local.functions[*function].exit = worst(gates, *function);
+                }
                 for function in component {
                     if gates.matters[*function] {
                         local.function(input, gates, *function, &mut found);
@@ -130,10 +134,6 @@ impl Local {
         let cfg = Cfg::new(function, |_, to| input.values.is_reachable(id, to));
         let recursive = input.calls.recursive[id];
         self.functions[id].waits = gates.waits[id];
-        if recursive {
-            // Until the component is done, a call of itself passes nothing and does all that it may.
-            self.functions[id].exit = worst(gates, id);
-        }
         let mut at: Vec<Option<State>> = vec![None; function.blocks.len()];
         at[0] = Some(State { rounds: rounds::none(gates.barriers.len()), ..State::default() });
         let mut visits = vec![0u32; function.blocks.len()];
@@ -152,8 +152,10 @@ impl Local {
                 if let Some(passed) = gates.on_edge.get(&(id, block, *to)) {
                     passed.iter().for_each(|gate| self.pass(&mut out, *gate));
                 }
-                for thread in gates.joined_on_edge.get(&(id, block, *to)).into_iter().flatten() {
-                    self.join(gates, id, &mut out, *thread);
+                for (thread, creator) in gates.joined_on_edge.get(&(id, block, *to)).into_iter().flatten() {
+                    if self.has_created_all(input, gates, (id, *creator), &out, *thread) {
+                        self.join(gates, id, &mut out, *thread);
+                    }
                 }
                 let changed = match &mut at[to.index()] {
                     Some(old) => {
@@ -207,6 +209,30 @@ impl Local {
     fn pass(&self, state: &mut State, gate: GateId) {
         state.passed.insert(gate);
         state.passed.extend(&self.brings[gate]);
+    }
+
+    /// Whether the creating loop, whose end passes `Started`, was left by the very thread that now joins: any other way to have passed that
+    /// gate, as an instance itself or by what another gate brings, means one creation and not all.
+    fn has_created_all(
+        &self,
+        input: Input<'_>,
+        gates: &Gates,
+        (joining, creating): (FunctionId, FunctionId),
+        state: &State,
+        thread: ThreadId,
+    ) -> bool {
+        let threads = input.threads;
+        let ([only], Some(started)) = (&threads.runs[joining][..], gates.started(thread)) else {
+            return false;
+        };
+        let passed_at = |function: FunctionId| self.entries[function].iter().flat_map(|entry| &entry.passed);
+        let brought =
+            state.passed.iter().chain(passed_at(joining)).any(|gate| self.brings[*gate].contains(&started));
+        threads.runs[creating] == [*only]
+            && !threads.threads[*only].many
+            && *only != thread
+            && !brought
+            && !passed_at(threads.threads[*only].entry).any(|gate| *gate == started)
     }
 
     /// All instances of a thread were joined: only if all are known to have been created, so that none comes after this.

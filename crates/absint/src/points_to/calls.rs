@@ -89,6 +89,10 @@ impl Solver<'_> {
         }
     }
 
+    pub(super) fn has_body(&self, function: FunctionId) -> bool {
+        matches!(self.models.meanings[function], Meaning::Body | Meaning::AtomicBody)
+    }
+
     /// Where a result goes.
     fn result(&mut self, f: FunctionId, dst: Reg) -> Node {
         let raw = self.graph.node();

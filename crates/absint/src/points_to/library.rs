@@ -186,7 +186,8 @@ impl Solver<'_> {
                 let len = written.and_then(|touch| self.extent(call, touch.extent));
                 self.copy_bytes(to, from, len.unwrap_or(u64::MAX));
             } else if call.step > 1 {
-                let to = self.forward(to, call.step);
+                // Elements move up and down.
+                let (to, from) = (self.forward(to, call.step), self.forward(from, call.step));
                 self.copy_bytes(to, from, u64::MAX);
             } else {
                 let from = self.forward(from, 1);

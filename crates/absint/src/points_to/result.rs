@@ -1,5 +1,6 @@
 //! From the solved graph to plain facts.
 
+use super::calls::How;
 use super::fast_hash::FastMap;
 use super::sets::{EMPTY, Set};
 use super::solver::Solver;
@@ -107,8 +108,8 @@ impl Interned<'_> {
 fn unresolved(solver: &mut Solver) -> Vec<(SiteId, String)> {
     let mut all = Vec::new();
     let pointers: Vec<_> =
-        solver.invokes.iter().filter_map(|invoke| Some((invoke.site, invoke.pointer?))).collect();
-    for (site, pointer) in pointers {
+        solver.invokes.iter().filter_map(|invoke| Some((invoke.site, invoke.how, invoke.pointer?))).collect();
+    for (site, how, pointer) in pointers {
         let set = solver.graph.set_of(pointer);
         if set == EMPTY {
             all.push((site, "a call through a pointer that no function was ever assigned to".to_owned()));
@@ -117,7 +118,12 @@ fn unresolved(solver: &mut Solver) -> Vec<(SiteId, String)> {
         let mut words: Vec<&str> = solver
             .sets
             .entries(set)
-            .filter_map(|entry| reason(solver.objects.kind(entry.object())))
+            .filter_map(|entry| match (solver.objects.kind(entry.object()), how) {
+                (ObjectKind::Function(function), How::Callback(_)) if !solver.has_body(function) => {
+                    Some("the library calls back a function that has no body")
+                }
+                (kind, _) => reason(kind),
+            })
             .collect();
         words.sort_unstable();
         words.dedup();

@@ -61,6 +61,33 @@ pub(super) fn looked_at(program: &Program, function: &Function) -> Vec<bool> {
         }
     }
     spread(passes, &mut result);
+    for (is_looked_at, is_address) in result.iter_mut().zip(become_addresses(function)) {
+        *is_looked_at &= !is_address;
+    }
+    result
+}
+
+/// Per register: an integer is computed from it that then becomes a pointer.
+fn become_addresses(function: &Function) -> Vec<bool> {
+    let mut result = vec![false; function.regs.len()];
+    let mut passes: Vec<(Reg, Reg)> = Vec::new();
+    for block in function.blocks.values() {
+        for phi in &block.phis {
+            passes.extend(phi.incoming.iter().filter_map(|(_, from)| pass(*from, phi.dst)));
+        }
+        for inst in &block.insts {
+            match inst {
+                Inst::Cast { op: CastOp::IntToPtr, a: Operand::Reg(from), .. } => result[from.index()] = true,
+                Inst::Cast { op: CastOp::ZExt | CastOp::SExt | CastOp::Bitcast, dst, a, .. }
+                | Inst::Copy { dst, a, .. } => passes.extend(pass(*a, *dst)),
+                Inst::Bin { dst, a, b, .. } | Inst::Select { dst, a, b, .. } => {
+                    passes.extend(pass(*a, *dst).into_iter().chain(pass(*b, *dst)));
+                }
+                _ => {}
+            }
+        }
+    }
+    spread(passes, &mut result);
     result
 }
 

@@ -3,7 +3,8 @@
 //! *Must*. The thread's argument differs if it moves with a loop's induction register and the creation happens once per round of a
 //! loop that runs once, or if it is a block allocated in the same round. A field that the creator sets in the same round, before the
 //! creation, and that nothing else in the program ever writes, hands the same property on to whoever reads it in the thread.
-//! Taken for granted: an induction register does not wrap around while threads are created by it (part of A-WRAP).
+//! Taken for granted: an induction register of 32 bits or more does not wrap around while threads are created by it (part of A-WRAP); a
+//! narrower one must be bounded.
 
 use crate::accesses::{Access, Kind};
 use crate::calls::{Call, Calls, Way};
@@ -16,6 +17,9 @@ use raddle_facts::{
 use raddle_ir::{BlockId, CastOp, FunctionId, Inst, Operand, Program, Reg, Ty};
 use raddle_libmodel::ThreadOp;
 use raddle_libmodel::memory::{Base, Life, Value};
+
+/// Counters of 32 bits move by no more than this.
+const LONGEST_STEP: u64 = 1 << 16;
 
 pub(super) fn solve(
     program: &Program,
@@ -55,9 +59,10 @@ pub(super) fn solve(
                 spacing,
             });
             site.preparations(id, argument, accesses, &mut before);
-            site.narrowed(id, argument, Term::reg(thread.entry, param.reg), spacing, &mut found);
+            let parameter = Term::reg(thread.entry, param.reg);
+            site.narrowed(id, argument, parameter, spacing, &mut found);
+            site.fields(id, argument, parameter, spacing, points_to, accesses, &mut found);
         }
-        site.fields(id, argument, Term::reg(thread.entry, param.reg), points_to, accesses, &mut found);
     }
     (found, before)
 }
@@ -107,7 +112,21 @@ impl Site<'_> {
             return None;
         }
         let apart = step.step.checked_mul(moving.scale)?.unsigned_abs();
-        (apart > 0).then_some(Spacing::Apart(apart))
+        (apart > 0 && self.stays_below(moving.reg, step.step)).then_some(Spacing::Apart(apart))
+    }
+
+    /// Whether a counter does not come round again: it is wide, or its values leave room for one more step.
+    fn stays_below(&self, reg: Reg, step: i64) -> bool {
+        match self.program.functions[self.creator].regs[reg].ty {
+            Ty::Ptr => true,
+            Ty::Int(bits @ 32..) => bits > 32 || step.unsigned_abs() <= LONGEST_STEP,
+            Ty::Int(bits) => {
+                let interval = self.values.intervals[self.creator][reg.0 as usize];
+                let end = 1i64 << bits.saturating_sub(1);
+                interval.low.saturating_add(step) >= -end && interval.high.saturating_add(step) < end
+            }
+            Ty::Float(_) => false,
+        }
     }
 
     fn by_allocation(&self, operand: Operand) -> Option<Spacing> {
@@ -151,6 +170,7 @@ impl Site<'_> {
         thread: ThreadId,
         argument: Operand,
         parameter: Term,
+        arguments: Spacing,
         points_to: &PointsTo,
         accesses: &[Access],
         found: &mut Vec<Distinct>,
@@ -162,7 +182,12 @@ impl Site<'_> {
             else {
                 continue;
             };
-            if self.facts.runs[read.function] != [thread] {
+            // Else the next round overwrites the field.
+            let kept = match arguments {
+                Spacing::Objects => true,
+                Spacing::Apart(apart) => apart >= read.bytes,
+            };
+            if self.facts.runs[read.function] != [thread] || !kept {
                 continue;
             }
             let Some(offset) =

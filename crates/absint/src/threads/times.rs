@@ -3,6 +3,7 @@
 //! *May*, erring towards often. A function is entered once if one single start leads to it and that is executed once; a block of it
 //! then is executed once unless it lies on a cycle.
 
+use crate::Roots;
 use crate::calls::Calls;
 use crate::cfg::Cfg;
 use raddle_base::{Id, IdVec};
@@ -11,6 +12,7 @@ use raddle_ir::{FunctionId, Program};
 
 pub(super) fn solve(
     program: &Program,
+    roots: &Roots,
     calls: &Calls,
     values: &Values,
     facts: &ThreadFacts,
@@ -33,7 +35,7 @@ pub(super) fn solve(
     while changed {
         changed = false;
         for function in calls.bottom_up.iter().rev().flatten() {
-            let now = entry_times(calls, facts, &entry, &shapes, *function).max(entry[*function]);
+            let now = entry_times(roots, calls, facts, &entry, &shapes, *function).max(entry[*function]);
             if now != entry[*function] {
                 entry[*function] = now;
                 changed = true;
@@ -53,13 +55,16 @@ pub(super) fn solve(
 }
 
 fn entry_times(
+    roots: &Roots,
     calls: &Calls,
     facts: &ThreadFacts,
     entry: &IdVec<FunctionId, Times>,
     shapes: &IdVec<FunctionId, Vec<bool>>,
     function: FunctionId,
 ) -> Times {
-    let mut nested = Vec::new();
+    // Constructors are entered by nobody's call, and by calls besides.
+    let before_main = roots.constructors.iter().filter(|constructor| **constructor == function);
+    let mut nested: Vec<Times> = before_main.map(|_| Times::Once).collect();
     for (caller, position) in &calls.to[function] {
         let call = &calls.from[*caller][*position];
         for (target, way) in &call.runs {

@@ -17,9 +17,10 @@ use super::code::Code;
 use super::locks::HeldAt;
 use super::order::{OrderAt, Point};
 use super::patterns::gcd;
+use super::threads::prepared_by;
 use cells::{OwnCell, own_cells, prepared};
 use published::Published;
-use raddle_facts::{GateKind, HeldLock, LockMode, ObjectId, Offsets, Root, Term, ThreadId};
+use raddle_facts::{GateKind, HeldLock, LockMode, ObjectId, Offsets, Root, Rounds, Term, ThreadId};
 use raddle_ir::Ty;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -162,7 +163,9 @@ impl Maker<'_, '_> {
     fn side(&mut self, index: usize, object: ObjectId, offsets: Offsets, unpublished: bool) -> Side {
         let code = self.code;
         let access = &self.accesses[index];
-        let nothing = Point { passed: BTreeSet::new(), opened: BTreeSet::new(), rounds: Vec::new() };
+        let opened = code.facts.order.gates.ids().collect();
+        let rounds = vec![Rounds { at_least: 0, at_most: u32::MAX }; code.facts.order.barriers.len()];
+        let nothing = Point { passed: BTreeSet::new(), opened, rounds };
         let point = self.order.get(&access.at).cloned().unwrap_or_else(|| Rc::new(nothing));
         let point = self.points.entry(format!("{point:?}")).or_insert(point).clone();
         let held: &[HeldLock] = self.held.get(&access.at).map_or(&[], |held| held.as_slice());
@@ -177,7 +180,6 @@ impl Maker<'_, '_> {
             })
             .map(|held| (held.lock, held.history.iter().copied().collect()))
             .collect();
-        let before_start = code.facts.threads.before_start.iter();
         Side {
             offsets,
             bytes: access.bytes,
@@ -189,10 +191,7 @@ impl Maker<'_, '_> {
             locks,
             histories,
             cells: address.map_or_else(Vec::new, |address| cells::of(code, address)),
-            prepares: before_start
-                .filter(|before| before.site == access.site && address.is_some())
-                .map(|before| (before.thread, before.offset))
-                .collect(),
+            prepares: prepared_by(code, access),
             example: index,
         }
     }

@@ -3,6 +3,8 @@
 mod distinct;
 mod times;
 
+pub(crate) use distinct::prepared_by;
+
 use super::Refusal;
 use super::accesses::Access;
 use super::calls::{Call, Passes, Run, Way};

@@ -2,10 +2,10 @@
 //!
 //! A changed fact may still be true, so a kind is caught if some of its changes are refused; the counts are printed.
 
-use crate::programs::{one, proof};
+use crate::programs::{one, proof, refused};
 use raddle_base::Id;
-use raddle_certify::statics::is_closed;
-use raddle_facts::{Distinct, Interval, Root, Spacing, StaticProof, Term, ThreadId, Times};
+use raddle_certify::statics::{check, is_closed};
+use raddle_facts::{BeforeStart, Distinct, Interval, Root, Spacing, StaticProof, Term, ThreadId, Times};
 use raddle_ir::{FunctionId, Reg};
 use std::collections::BTreeMap;
 
@@ -62,6 +62,26 @@ fn every_kind_of_wrong_fact_is_refused() {
     }
     let missed: Vec<_> = counts.iter().filter(|(_, (_, refused))| *refused == 0).collect();
     assert!(missed.is_empty(), "never refused: {missed:?}");
+}
+
+/// A copy writes the argument of the thread that is created next, and reads that of one that runs: what is said of the first is not
+/// so for the second.
+#[test]
+fn a_fact_about_one_access_of_a_site_says_nothing_of_the_other() {
+    let all = refused();
+    let (_, program, models, analysis) =
+        all.iter().find(|(name, ..)| name == "copied_sibling.c").expect("a program");
+    let good = proof(program, analysis);
+    let thread = good.facts.threads.distinct.first().expect("distinct arguments").thread;
+    let expanded = raddle_ir::expand::apply(program, &good.recipe).expect("the engine's own recipe").program;
+    let mut closed = 0;
+    for site in expanded.sites.ids() {
+        let mut bad = good.clone();
+        bad.facts.threads.before_start.push(BeforeStart { thread, site, offset: 0 });
+        closed += usize::from(is_closed(program, models, &bad).is_ok());
+        assert!(check(program, models, &bad).is_err(), "{site}");
+    }
+    assert!(closed > 0, "the fact holds for the copy");
 }
 
 /// The row and column of the `place`-th entry of rows.
@@ -301,6 +321,15 @@ const KINDS: &[Kind] = &[
         places: |p| p.facts.threads.before_start.len(),
         change: |p, place| {
             p.facts.threads.before_start[place].offset += 1;
+            true
+        },
+    },
+    Kind {
+        name: "another access comes before the start",
+        places: |p| p.facts.threads.before_start.len(),
+        change: |p, place| {
+            let site = p.facts.threads.before_start[place].site;
+            p.facts.threads.before_start[place].site = raddle_ir::SiteId(site.0.wrapping_add(1));
             true
         },
     },

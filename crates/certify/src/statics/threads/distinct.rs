@@ -53,6 +53,19 @@ pub(super) fn check(
     Ok(())
 }
 
+/// What the facts say an access does for an instance before its creation: the thread, and the offset from its argument. A site may have
+/// more accesses than the one that they speak of.
+pub(crate) fn prepared_by(code: &Code<'_>, access: &Access<'_>) -> Vec<(ThreadId, i64)> {
+    let of_site = code.facts.threads.before_start.iter().filter(|before| before.site == access.site);
+    of_site
+        .filter(|before| {
+            Creation::of(code, before.thread)
+                .is_some_and(|creation| creation.distance(access) == Some(before.offset))
+        })
+        .map(|before| (before.thread, before.offset))
+        .collect()
+}
+
 /// The one place where instances of a thread are created, and the argument that it hands over.
 struct Creation<'c, 'a> {
     code: &'c Code<'a>,
@@ -332,15 +345,21 @@ impl<'c, 'a> Creation<'c, 'a> {
         let argument_differs = distinct
             .iter()
             .any(|one| one.thread == self.thread && one.source.is_none() && self.argument_differs(one));
-        let Some(given) = self.given().filter(|_| argument_differs) else { return false };
         let mut at_site = accesses.iter().filter(|access| access.site == before.site);
-        at_site.any(|access| {
-            let form = access.address.and_then(|address| {
-                self.code.value(access.at.function, address, Ty::Ptr, Where::Block(access.at.block)).form
-            });
-            form.and_then(|form| form.minus(&given).as_constant()) == Some(before.offset)
-                && self.in_creator(access.at).is_some_and(|at| self.comes_first(at))
-        })
+        argument_differs
+            && at_site.any(|access| {
+                self.distance(access) == Some(before.offset)
+                    && self.in_creator(access.at).is_some_and(|at| self.comes_first(at))
+            })
+    }
+
+    /// How far behind the argument an access starts, where that is one number.
+    fn distance(&self, access: &Access<'_>) -> Option<i64> {
+        let address = self
+            .code
+            .value(access.at.function, access.address?, Ty::Ptr, Where::Block(access.at.block))
+            .form?;
+        address.minus(&self.given()?).as_constant()
     }
 
     /// The point itself, or the one call of the creator that leads to it.
