@@ -3,3 +3,4 @@
 pub mod dependence;
 pub mod dpor;
 pub mod enumerate;
+pub mod pdp;

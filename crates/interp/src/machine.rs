@@ -89,12 +89,6 @@ impl Interp {
         &self.image.program
     }
 
-    /// Call sites of a thread, innermost first, its present place not included.
-    pub fn call_sites(&self, thread: ThreadId) -> Vec<raddle_base::SiteId> {
-        let thread = &self.threads[thread.0 as usize];
-        Calls { image: &self.image, frames: &thread.frames }.call_sites()
-    }
-
     /// The modelled function that the thread stands before calling.
     pub(crate) fn callee_of(&self, thread: &Thread) -> Option<FunctionId> {
         let frame = thread.frames.last()?;
@@ -217,6 +211,11 @@ impl Machine for Interp {
             entry: self.image.name(life.entry).to_owned(),
             created: life.created.as_ref().map(|(by, site, stack)| (*by, *site, stack.to_vec())),
         }
+    }
+
+    fn call_sites(&self, thread: ThreadId) -> Vec<raddle_base::SiteId> {
+        let thread = &self.threads[thread.0 as usize];
+        Calls { image: &self.image, frames: &thread.frames }.call_sites()
     }
 
     fn object_info(&self, object: ObjectId) -> ObjectInfo {

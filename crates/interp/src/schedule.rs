@@ -8,7 +8,7 @@ use crate::sync::cond::{SIGNALLED, SPURIOUS, TIMED_OUT};
 use crate::sync::{OnceState, Readiness, SyncObject};
 use crate::thread::{Action, Phase, Stand, Thread};
 use raddle_event::{Choice, EventKind, Problem, ProblemKind, ThreadId};
-use raddle_machine::{LockHow, OpKind, Operation, Sink, Status};
+use raddle_machine::{LockHow, Machine, OpKind, Operation, Sink, Status};
 use std::sync::Arc;
 
 pub(crate) fn enabled(interp: &Interp, choices: &mut Vec<Choice>) {

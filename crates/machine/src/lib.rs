@@ -56,6 +56,9 @@ pub trait Machine {
 
     fn thread_info(&self, thread: ThreadId) -> ThreadInfo;
 
+    /// Call sites from the innermost frame of the thread outwards; the site of its pending operation is not in it.
+    fn call_sites(&self, thread: ThreadId) -> Vec<SiteId>;
+
     fn object_info(&self, object: ObjectId) -> ObjectInfo;
 
     /// The bytes as a programmer writes them, from the object's name and type: `queue.items[3].count`.

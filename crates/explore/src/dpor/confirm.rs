@@ -10,7 +10,7 @@ use raddle_event::{Event, ThreadId, Trace};
 use raddle_machine::{IgnoreEvents, Machine};
 use raddle_order::{Listing, RacePair, pairs};
 
-impl<C> Search<'_, '_, C> {
+impl<C> Search<'_, '_, '_, C> {
     /// Takes note of the races that the run which has ended stands for. Leaves the machine at the end of the run.
     pub(super) fn confirm<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<(), PassEnd> {
         if self.grouping.locks == Locks::Ordered {

@@ -23,7 +23,11 @@ mod sections;
 mod tally;
 mod wakeup;
 
+pub(crate) use run::Run;
+pub(crate) use sections::weak_trace;
+
 use crate::enumerate::{Exploration, Limits};
+use crate::pdp::{Counters, Oracle, Pruning};
 use raddle_machine::{Machine, Visibility};
 use sections::Locks;
 
@@ -52,10 +56,22 @@ pub fn baseline<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibi
 
 /// Searches with wake-up trees; otherwise like [`baseline`].
 pub fn optimal<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
-    optimal::search(machine, limits, visibility, Locks::Ordered)
+    optimal::search(machine, limits, visibility, Locks::Ordered, None)
 }
 
 /// Like [`optimal`], but with one order only of critical sections whose order no race depends on.
 pub fn for_races<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
-    optimal::search(machine, limits, visibility, Locks::Commute)
+    optimal::search(machine, limits, visibility, Locks::Commute, None)
+}
+
+/// Like [`for_races`], without what the oracle knows to be free of races.
+pub(crate) fn pruned<M: Machine>(
+    machine: &mut M,
+    limits: &Limits,
+    visibility: Visibility,
+    oracle: &dyn Oracle,
+    counters: &mut Counters,
+) -> Reduced {
+    let mut pruning = Pruning::new(oracle, counters);
+    optimal::search(machine, limits, visibility, Locks::Commute, Some(&mut pruning))
 }

@@ -18,6 +18,7 @@ use super::tally::{PassEnd, Tally};
 use super::wakeup::Tree;
 use super::{Covers, Reduced};
 use crate::enumerate::Limits;
+use crate::pdp::{Pruning, Stands};
 use raddle_event::Choice;
 use raddle_machine::{IgnoreEvents, Machine, Status, Visibility};
 
@@ -26,14 +27,21 @@ pub(super) fn search<M: Machine>(
     limits: &Limits,
     visibility: Visibility,
     locks: Locks,
+    mut pruning: Option<&mut Pruning>,
 ) -> Reduced {
     let mut grouping = Grouping::new(locks);
     Tally::new(limits, visibility).passes(machine, |tally, machine| {
-        tally.covers = match grouping.locks {
-            Locks::Ordered => Covers::Everything,
-            Locks::Commute => Covers::RacesOnly,
+        tally.covers = match (grouping.locks, &pruning) {
+            (Locks::Ordered, None) => Covers::Everything,
+            _ => Covers::RacesOnly,
         };
-        let mut search = Search { tally, grouping: grouping.clone(), run: Run::default(), nodes: Vec::new() };
+        let mut search = Search {
+            tally,
+            grouping: grouping.clone(),
+            pruning: pruning.as_deref_mut(),
+            run: Run::default(),
+            nodes: Vec::new(),
+        };
         let end = search.runs(machine).err().unwrap_or(PassEnd::Done);
         search.forget_checkpoints(machine, 0);
         match end {
@@ -45,9 +53,10 @@ pub(super) fn search<M: Machine>(
     })
 }
 
-pub(super) struct Search<'s, 'a, C> {
+pub(super) struct Search<'s, 'a, 'p, C> {
     pub(super) tally: &'s mut Tally<'a>,
     pub(super) grouping: Grouping,
+    pub(super) pruning: Option<&'s mut Pruning<'p>>,
     pub(super) run: Run,
     /// One per step of the run: the state before it.
     pub(super) nodes: Vec<Node<C>>,
@@ -61,9 +70,11 @@ pub(super) struct Node<C> {
     pub(super) sleep: Vec<Action>,
     /// What is still to be explored from here, besides the branch that is being explored.
     pub(super) tree: Tree,
+    /// For pruning.
+    pub(super) stands: Stands,
 }
 
-impl<C> Search<'_, '_, C> {
+impl<C> Search<'_, '_, '_, C> {
     fn runs<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<(), PassEnd> {
         let (mut sleep, mut tree) = (Vec::new(), Tree::default());
         loop {
@@ -89,7 +100,8 @@ impl<C> Search<'_, '_, C> {
             }
             let mut enabled = Vec::new();
             machine.enabled(&mut enabled);
-            self.nodes.push(Node { checkpoint: Some(machine.checkpoint()), enabled, sleep, tree });
+            let stands = self.pruning.as_ref().map_or_else(Stands::new, |pruning| pruning.stands(machine));
+            self.nodes.push(Node { checkpoint: Some(machine.checkpoint()), enabled, sleep, tree, stands });
             let node = self.nodes.last_mut().expect("it was pushed");
             let Some((choice, below)) = node.next_choice() else {
                 let node = self.nodes.pop().expect("it was pushed");

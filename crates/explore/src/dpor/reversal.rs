@@ -9,7 +9,7 @@
 use super::optimal::Search;
 use super::run::{Action, Into, perform};
 use super::sections::Locks;
-use super::wakeup::may_come_first;
+use super::wakeup::{Tree, may_come_first};
 use crate::dependence::{Footprint, LockUse, compete};
 use crate::enumerate::Recorder;
 use raddle_base::{Id, SiteId};
@@ -44,7 +44,7 @@ struct Ended {
     circles: Vec<bool>,
 }
 
-impl<C> Search<'_, '_, C> {
+impl<C> Search<'_, '_, '_, C> {
     /// Plans all reversals that lead to something new. Goes from the last step to the first, because the machine has to be
     /// brought back.
     pub(super) fn reverse_races<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) {
@@ -60,7 +60,8 @@ impl<C> Search<'_, '_, C> {
         let ended = Ended { pending, circles };
         let races = self.races(&ended);
         let mut reversed: HashMap<Second, Vec<usize>> = HashMap::new();
-        for depth in (0..self.run.steps.len()).rev() {
+        let end = self.prune(&races);
+        for depth in (0..end).rev() {
             self.try_other_variants(machine, &ended, depth);
             for second in &races[depth] {
                 let known = reversed.entry(*second).or_default();
@@ -73,6 +74,27 @@ impl<C> Search<'_, '_, C> {
                 }
             }
         }
+    }
+
+    /// Cuts off what is known to be free of races. Up to which depth there may be something to explore.
+    fn prune(&mut self, races: &[Vec<Second>]) -> usize {
+        let end = self.run.steps.len();
+        let Some(pruning) = &mut self.pruning else { return end };
+        let points = |depth: usize| {
+            let taken = self.run.steps[depth].action.choice;
+            let own = |choice: &&Choice| choice.thread == taken.thread && **choice != taken;
+            let variants = self.nodes[depth].enabled.iter().filter(own).count();
+            races[depth].len() + variants + usize::from(!self.nodes[depth].tree.is_empty())
+        };
+        let asked: Vec<usize> = (0..end).filter(|depth| points(*depth) > 0).collect();
+        let Some(clean) = pruning.clean_from(&self.run, &asked, |depth| &self.nodes[depth].stands) else {
+            return end;
+        };
+        pruning.counters.skipped += (clean..end).map(points).sum::<usize>() as u64;
+        for node in &mut self.nodes[clean..] {
+            node.tree = Tree::default();
+        }
+        clean
     }
 
     /// For each step the operations of other threads that it comes before directly, and that nothing else of those threads keeps behind it.

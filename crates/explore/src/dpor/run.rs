@@ -15,19 +15,19 @@ use std::sync::Arc;
 
 /// The steps taken so far, with the trace that they gave.
 #[derive(Default)]
-pub(super) struct Run {
-    pub(super) steps: Vec<Step>,
+pub(crate) struct Run {
+    pub(crate) steps: Vec<Step>,
     /// Choices: one per step, and one for each release that a step took along.
-    pub(super) path: Vec<Taken>,
-    pub(super) recorder: Recorder,
+    pub(crate) path: Vec<Taken>,
+    pub(crate) recorder: Recorder,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(crate) struct Step {
     pub(super) action: Action,
-    pub(super) operation: Operation,
+    pub(crate) operation: Operation,
     /// Where its choices start in the path.
-    pub(super) taken: usize,
+    pub(crate) taken: usize,
     /// What the operation might have turned out to be, and what it was.
     pub(super) worst: Footprint,
     pub(super) outcome: Footprint,

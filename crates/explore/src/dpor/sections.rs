@@ -191,7 +191,7 @@ impl Action {
 
 /// The trace of a run in which locks order only what is ordered in every run of the class, and where each of its events comes from.
 /// Or a lock whose initialisation or destruction is not ordered with the sections of that lock.
-pub(super) fn weak_trace(run: &Run) -> Result<(Trace, Vec<usize>), Addr> {
+pub(crate) fn weak_trace(run: &Run) -> Result<(Trace, Vec<usize>), Addr> {
     let events = &run.recorder.trace().events;
     let mut weak = Weak::default();
     let mut step = 0;

@@ -33,8 +33,13 @@ pub(super) enum Code {
     },
     /// Goes on when the condition holds, else jumps.
     Unless {
+        site: SiteId,
         cond: Cond,
         target: usize,
+    },
+    /// Both sides of an `If` have come together.
+    Merge {
+        site: SiteId,
     },
     Goto(usize),
     /// Back to the head of an endless loop.
@@ -105,9 +110,10 @@ impl Flattener {
                 let test = self.hole();
                 self.block(then);
                 let skip = self.hole();
-                self.code[test] = Code::Unless { cond: *cond, target: self.code.len() };
+                self.code[test] = Code::Unless { site, cond: *cond, target: self.code.len() };
                 self.block(otherwise);
                 self.code[skip] = Code::Goto(self.code.len());
+                self.code.push(Code::Merge { site });
             }
             Stmt::Repeat { times, body } => {
                 let slot = self.depth;
@@ -132,7 +138,7 @@ impl Flattener {
                 let test = self.hole();
                 let leave = self.hole();
                 self.breaks.last_mut().expect("a break stands in a loop").push(leave);
-                self.code[test] = Code::Unless { cond: *cond, target: self.code.len() };
+                self.code[test] = Code::Unless { site, cond: *cond, target: self.code.len() };
             }
         }
     }

@@ -19,7 +19,15 @@ pub struct ScriptMachine {
     pub(super) visibility: Visibility,
     pub(super) spurious_wakeups: SpuriousWakeups,
     pub(super) stuttering: Stuttering,
+    branches: Branches,
     pub(super) state: State,
+}
+
+/// Whether branches are events: side 0 of an `If` is `then`, side 0 of a `BreakIf` leaves the loop and has no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branches {
+    Reported,
+    Silent,
 }
 
 /// Whether a thread that goes round in circles falls asleep.
@@ -57,6 +65,7 @@ impl ScriptMachine {
             visibility: Visibility::default(),
             spurious_wakeups,
             stuttering: Stuttering::Sleeps,
+            branches: Branches::Silent,
             state,
         }
     }
@@ -64,6 +73,16 @@ impl ScriptMachine {
     pub fn stuttering(mut self, stuttering: Stuttering) -> Self {
         self.stuttering = stuttering;
         self
+    }
+
+    pub fn branches(mut self, branches: Branches) -> Self {
+        self.branches = branches;
+        self
+    }
+
+    /// Where a lock of the script is; the one behind the last is that of atomic sections.
+    pub fn lock_address(&self, lock: usize) -> Addr {
+        self.objects.lock(lock)
     }
 
     /// The bytes of all variables, in order: with the status, the outcome of a run.
@@ -117,10 +136,20 @@ impl ScriptMachine {
                     self.state.note(thread, effect);
                     self.next(thread);
                 }
-                Code::Unless { cond, target } => {
+                Code::Unless { site, cond, target } => {
                     let holds = self.truth(thread, cond);
+                    if self.branches == Branches::Reported {
+                        let taken = if holds { 0 } else { 1 };
+                        self.emit(thread, site, EventKind::BranchBegin { taken }, sink);
+                    }
                     let frame = self.state.local_mut(thread).frame_mut();
                     frame.position = if holds { frame.position + 1 } else { target };
+                }
+                Code::Merge { site } => {
+                    if self.branches == Branches::Reported {
+                        self.emit(thread, site, EventKind::BranchEnd, sink);
+                    }
+                    self.state.local_mut(thread).frame_mut().position += 1;
                 }
                 Code::Goto(target) => self.state.local_mut(thread).frame_mut().position = target,
                 Code::Again { site, target } => {
@@ -268,6 +297,10 @@ impl Machine for ScriptMachine {
         let body = thread.function - self.program.once_count;
         let entry = if body == 0 { "main".to_owned() } else { format!("t{body}") };
         ThreadInfo { entry, created: thread.created.map(|(creator, site)| (creator, site, Vec::new())) }
+    }
+
+    fn call_sites(&self, thread: ThreadId) -> Vec<SiteId> {
+        CallSites { thread: self.state.thread(thread), machine: self }.call_sites()
     }
 
     fn object_info(&self, object: ObjectId) -> ObjectInfo {

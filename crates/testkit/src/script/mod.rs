@@ -19,8 +19,9 @@ mod syntax;
 
 pub use c_text::{CText, c_text};
 pub use generate::{Profile, generate};
-pub use machine::{ScriptMachine, SpuriousWakeups, Stuttering};
+pub use machine::{Branches, ScriptMachine, SpuriousWakeups, Stuttering};
 pub use shrink::shrink;
+pub use state::location;
 pub use syntax::{
     Act, Block, Cond, How, LockKind, Mode, Place, REGISTERS, Reg, RmwKind, Script, Stmt, Value, well_formed,
 };

@@ -308,7 +308,8 @@ fn address(object: u32) -> Addr {
     Addr { object: ObjectId(object), offset: 0 }
 }
 
-pub(super) fn location(place: Place) -> Loc {
+/// Where a place is in memory.
+pub fn location(place: Place) -> Loc {
     Loc {
         object: ObjectId(u32::from(place.var)),
         offset: u32::from(place.offset),

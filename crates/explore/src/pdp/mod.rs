@@ -1,0 +1,63 @@
+//! Property-driven pruning: Wang, Yang, Gupta, Gopalakrishnan, *Dynamic Model Checking with Property Driven Pruning to Detect Race
+//! Conditions* (ATVA 2008), sections 3 and 4.
+//!
+//! When a run has ended, a state on it is given no further runs if all that could follow it is free of races, by a look at
+//! locksets alone ([`subspace`](self)). What the paper adds to Flanagan and Godefroid's search is added here to the optimal search for races
+//! ([`crate::dpor::for_races`]), whose steps have the paper's lock-atomicity: an access goes with the lock and unlock around it. As in
+//! Fig. 7 the reversals are decided at the end of the run, when the rest of it is known; a state whose subspace is race-free is
+//! cut off as a whole, with what earlier runs had planned for it and for the states behind it.
+//!
+//! *Which runs are left out.* If `SubspaceRaceFree(s)` holds, no run that begins with the steps up to `s` has a race. Sleep sets and
+//! wake-up trees leave out only what is equivalent to something explored; a run that is equivalent to one in the subspace has no race
+//! either, because the order used here is that of the class ([`crate::dpor`], `sections`).
+//!
+//! *Where we differ.* Plain accesses are not visible, so an access that was made before `s` is not over: it races with a later one
+//! of a thread that is not ordered after it. These pairs are looked at, too (Listing 1 of the 2015 paper is why). Creation and join
+//! order accesses, which the paper has by not letting a thread run before it exists. What is known of branches that were not
+//! taken comes from an [`Oracle`], not from instrumentation. Where the paper is silent the answer is "may race": a wait, a
+//! creation, a once call or anything unknown in a side not taken, a thread that did not come to its end, rounds of a loop
+//! that were not seen. A try or timed lock counts as taken and as not taken.
+//!
+//! *Two ways of looking ahead.* A machine that reports its branches gives the paper's analysis. For one that does not, or where that
+//! analysis gives up, the oracle may know which accesses a thread can still come to at all ([`Oracle::ahead`]); and for both, which pairs of
+//! accesses can race in any run whatsoever ([`Oracle::may_race`]). Both err towards more.
+
+mod locksets;
+mod oracle;
+mod subspace;
+
+pub use oracle::{Ahead, Anything, Oracle, SideAccess, SidePath, Untaken};
+pub(crate) use subspace::{Pruning, Stands};
+
+use crate::dpor::{self, Reduced};
+use crate::enumerate::Limits;
+use raddle_machine::{Machine, Visibility};
+
+/// What a pruned search found out. The columns of the paper's Table 1 besides the number of runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pruned {
+    pub reduced: Reduced,
+    pub counters: Counters,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// States asked about.
+    pub checks: u64,
+    /// States that nothing can race behind.
+    pub yes: u64,
+    /// Reversals and variants that were not explored for that reason.
+    pub skipped: u64,
+}
+
+/// Searches for races a machine that stands at its start; leaves it there, with [`Visibility::SyncOnly`].
+pub fn search<M: Machine>(
+    machine: &mut M,
+    limits: &Limits,
+    visibility: Visibility,
+    oracle: &dyn Oracle,
+) -> Pruned {
+    let mut counters = Counters::default();
+    let reduced = dpor::pruned(machine, limits, visibility, oracle, &mut counters);
+    Pruned { reduced, counters }
+}

@@ -1,0 +1,76 @@
+//! What static analysis tells the pruning, as plain data. Everything errs towards more accesses and fewer locks.
+
+use crate::enumerate::Atomicity;
+use raddle_base::SiteId;
+use raddle_event::{AccessKind, Addr, Loc, LockMode};
+
+pub trait Oracle {
+    /// Whether accesses at these sites may race in some run of the program.
+    fn may_race(&self, a: SiteId, b: SiteId) -> bool;
+
+    /// What the sides that were not taken of this branch may do, up to where the sides meet again; `None`: anything.
+    fn untaken(&self, branch: SiteId, taken: u32) -> Option<Untaken>;
+
+    /// What a thread can still come to, from its place and the calls around it, the innermost first; `None`: not known.
+    fn ahead(&self, stack: &[SiteId]) -> Option<Ahead>;
+
+    /// Whether the machine reports every branch that may go several ways, and no address depends on what other threads do.
+    fn reports_branches(&self) -> bool;
+}
+
+/// Accesses that a thread may still make.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ahead {
+    /// Sorted; those that may race with nothing can be left out.
+    pub sites: Vec<SiteId>,
+    /// Some of them in threads that do not exist yet.
+    pub creates_threads: bool,
+}
+
+/// Sides of a branch that were not taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Untaken {
+    pub accesses: Vec<SideAccess>,
+    /// One for each way to where the sides meet; a way that ends the thread is not among them.
+    pub merges: Vec<SidePath>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideAccess {
+    pub site: SiteId,
+    pub loc: Loc,
+    pub kind: AccessKind,
+    pub atomicity: Atomicity,
+    /// From the branch to right before it.
+    pub path: SidePath,
+}
+
+/// What a way does to the locks held.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SidePath {
+    /// Certainly acquired and not released since.
+    pub acquired: Vec<(Addr, LockMode)>,
+    /// Possibly released, of those held at the branch.
+    pub released: Vec<Addr>,
+}
+
+/// The oracle that knows nothing.
+pub struct Anything;
+
+impl Oracle for Anything {
+    fn may_race(&self, _: SiteId, _: SiteId) -> bool {
+        true
+    }
+
+    fn untaken(&self, _: SiteId, _: u32) -> Option<Untaken> {
+        None
+    }
+
+    fn ahead(&self, _: &[SiteId]) -> Option<Ahead> {
+        None
+    }
+
+    fn reports_branches(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,324 @@
+//! SubspaceRaceFree (Fig. 4): whether anything can race behind a state, whatever the order of what follows.
+//!
+//! Pairs that are looked at: two accesses of different threads behind the state, unless creation or join orders them; and an access
+//! before the state with one behind it of a thread that was not ordered after it by then. A pair is harmless if it does not conflict, if the
+//! oracle says so, or if a lock is held at both: then one critical section comes before the other. The order before the state is
+//! that of all runs of the class, without the edges between independent sections.
+
+use super::Counters;
+use super::locksets::{Access, End, Known, Lockset, Rest, Taking, exclude, hold};
+use super::oracle::{Ahead, Oracle};
+use crate::dpor::{Run, weak_trace};
+use crate::enumerate::{Atomicity, RaceAccess};
+use raddle_base::{Id, SiteId};
+use raddle_event::{AccessKind, Event, EventKind, Loc, ThreadId};
+use raddle_machine::{LockHow, Machine, OpKind};
+use raddle_order::{Clocks, Epoch, VectorClock};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Where each thread stands in a state: the site of its next operation, then call sites outwards. Empty: it has ended.
+pub(crate) type Stands = Vec<Rc<[SiteId]>>;
+
+/// The part of a search that prunes.
+pub(crate) struct Pruning<'a> {
+    oracle: &'a dyn Oracle,
+    pub(crate) counters: &'a mut Counters,
+}
+
+/// A run that has ended, as far as the checks need it.
+struct History<'r> {
+    run: &'r Run,
+    events: &'r [Event],
+    /// Acquisitions that may fail another time.
+    perhaps: BTreeSet<usize>,
+    past: Vec<Past>,
+    /// Per step, right before it: what each thread is ordered after, and holds.
+    before: Vec<(Vec<VectorClock>, Vec<Lockset>)>,
+    threads: usize,
+}
+
+/// An access that was made.
+struct Past {
+    event: usize,
+    access: RaceAccess,
+    loc: Loc,
+    locks: Lockset,
+    epoch: Epoch,
+}
+
+impl<'a> Pruning<'a> {
+    pub(crate) fn new(oracle: &'a dyn Oracle, counters: &'a mut Counters) -> Self {
+        Self { oracle, counters }
+    }
+
+    pub(crate) fn stands<M: Machine>(&self, machine: &M) -> Stands {
+        if self.oracle.reports_branches() {
+            return Stands::new();
+        }
+        let stand = |thread| match machine.pending(thread) {
+            Some(operation) => std::iter::once(operation.site).chain(machine.call_sites(thread)).collect(),
+            None => Rc::from([]),
+        };
+        (0..machine.thread_count()).map(|thread| stand(ThreadId(thread))).collect()
+    }
+
+    /// The depth from which on nothing can race. `asked` are the depths at which something could be explored, ascending; `stands`
+    /// gives the state before each step. Only those are answered.
+    pub(crate) fn clean_from<'s>(
+        &mut self,
+        run: &Run,
+        asked: &[usize],
+        stands: impl Fn(usize) -> &'s Stands,
+    ) -> Option<usize> {
+        let history = History::of(run)?;
+        let mut clean = None;
+        // What holds of a state holds of those behind it, so the search goes back as long as it holds.
+        for depth in asked.iter().rev() {
+            self.counters.checks += 1;
+            if !self.is_race_free(&history, *depth, stands(*depth)) {
+                break;
+            }
+            self.counters.yes += 1;
+            clean = Some(*depth);
+        }
+        clean
+    }
+
+    fn is_race_free(&self, history: &History, depth: usize, stands: &Stands) -> bool {
+        if self.oracle.reports_branches() {
+            self.is_race_free_by_trace(history, depth)
+        } else {
+            self.is_race_free_by_place(history, depth, stands)
+        }
+    }
+
+    /// The paper's way: what was seen of each thread behind the state, and what its branches might have done.
+    fn is_race_free_by_trace(&self, history: &History, depth: usize) -> bool {
+        let rests = history.rests(depth, self.oracle);
+        let rests: Vec<(usize, &Rest)> =
+            rests.iter().enumerate().filter_map(|(thread, rest)| Some((thread, rest.as_ref()?))).collect();
+        if rests.iter().any(|(_, rest)| rest.end != End::Known) {
+            return false;
+        }
+        rests.iter().enumerate().all(|(index, (thread, rest))| {
+            let harmless = |(other, other_rest): &(usize, &Rest)| {
+                let clash = |x: &Access, y: &Access| {
+                    let ordered = y.known[*thread] > x.at || x.known[*other] > y.at;
+                    !ordered && self.may_clash(x, y)
+                };
+                !rest.accesses.iter().any(|x| other_rest.accesses.iter().any(|y| clash(x, y)))
+            };
+            let later = |past: &Past| {
+                let clash = |access: &Access| {
+                    conflict(past.plainly(), access.plainly())
+                        && self.oracle.may_race(past.access.site, access.site)
+                        && access.locks.iter().any(|locks| !exclude(locks, &past.locks))
+                };
+                rest.accesses.iter().any(clash)
+            };
+            rests[index + 1..].iter().all(harmless)
+                && !history.open_past(depth, ThreadId::from_index(*thread)).any(later)
+        })
+    }
+
+    /// Without branches: what each thread can still come to, from where it stands.
+    fn is_race_free_by_place(&self, history: &History, depth: usize, stands: &Stands) -> bool {
+        let mut ahead = Vec::new();
+        for (thread, stack) in stands.iter().enumerate().filter(|(_, stack)| !stack.is_empty()) {
+            let Some(sites) = self.oracle.ahead(stack) else { return false };
+            ahead.push((ThreadId::from_index(thread), sites));
+        }
+        ahead.iter().enumerate().all(|(index, (thread, own))| {
+            let meets = |(_, other): &(ThreadId, Ahead)| self.some_may_race(&own.sites, &other.sites);
+            let later = |past: &Past| self.some_may_race(&[past.access.site], &own.sites);
+            !(own.creates_threads && self.some_may_race(&own.sites, &own.sites))
+                && !ahead[index + 1..].iter().any(meets)
+                && !history.open_past(depth, *thread).any(later)
+        })
+    }
+
+    fn may_clash(&self, a: &Access, b: &Access) -> bool {
+        conflict(a.plainly(), b.plainly())
+            && self.oracle.may_race(a.site, b.site)
+            && a.locks.iter().any(|x| b.locks.iter().any(|y| !exclude(x, y)))
+    }
+
+    fn some_may_race(&self, a: &[SiteId], b: &[SiteId]) -> bool {
+        a.iter().any(|x| b.iter().any(|y| self.oracle.may_race(*x, *y)))
+    }
+}
+
+fn conflict(a: (AccessKind, Atomicity, Loc), b: (AccessKind, Atomicity, Loc)) -> bool {
+    let writes = a.0 == AccessKind::Write || b.0 == AccessKind::Write;
+    let plain = a.1 == Atomicity::Plain || b.1 == Atomicity::Plain;
+    writes && plain && a.2.overlaps(b.2)
+}
+
+impl Past {
+    fn plainly(&self) -> (AccessKind, Atomicity, Loc) {
+        (self.access.kind, self.access.atomicity, self.loc)
+    }
+}
+
+impl<'r> History<'r> {
+    /// `None` when the order of the run cannot be told.
+    fn of(run: &'r Run) -> Option<History<'r>> {
+        let (weak, origin) = weak_trace(run).ok()?;
+        let events = &run.recorder.trace().events[..];
+        let threads =
+            events.iter().map(|event| event.thread.index() + 1).chain(created(events)).max().unwrap_or(1);
+        let mut history =
+            History { run, events, perhaps: perhaps(run), past: Vec::new(), before: Vec::new(), threads };
+        let mut clocks = Clocks::new();
+        let mut known: usize = 1;
+        let mut held = vec![Lockset::new(); threads];
+        let (mut step, mut next) = (0, 0);
+        for (at, event) in events.iter().enumerate() {
+            while step < run.steps.len() && history.start(step) <= at {
+                history.snapshot(&clocks, known, &held);
+                step += 1;
+            }
+            // An acquisition may be several events there, or none.
+            while origin.get(next) == Some(&at) {
+                clocks.arrive(&weak.events[next]);
+                known = known.max(event.thread.index() + 1);
+                if let Some((access, loc)) = RaceAccess::of(event) {
+                    let locks = held[event.thread.index()].clone();
+                    let epoch = clocks.epoch(event.thread);
+                    history.past.push(Past { event: at, access, loc, locks, epoch });
+                }
+                clocks.depart(&weak.events[next]);
+                next += 1;
+            }
+            if let EventKind::Create { child } = event.kind {
+                known = known.max(child.index() + 1);
+            }
+            hold(&mut held, event);
+        }
+        while step < run.steps.len() {
+            history.snapshot(&clocks, known, &held);
+            step += 1;
+        }
+        Some(history)
+    }
+
+    fn snapshot(&mut self, clocks: &Clocks, known: usize, held: &[Lockset]) {
+        let threads = (0..known).map(|thread| clocks.clock(ThreadId::from_index(thread)).clone()).collect();
+        self.before.push((threads, held.to_vec()));
+    }
+
+    /// The first event of the step.
+    fn start(&self, depth: usize) -> usize {
+        self.run.path[self.run.steps[depth].taken].events
+    }
+
+    /// Accesses before the state that the thread is not ordered after there.
+    fn open_past(&self, depth: usize, thread: ThreadId) -> impl Iterator<Item = &Past> {
+        let start = self.start(depth);
+        let clock = self.clock_of(thread, depth, &self.before[depth].0);
+        self.past.iter().take_while(move |past| past.event < start).filter(move |past| {
+            past.epoch.thread != thread && clock.is_none_or(|clock| !clock.covers(past.epoch))
+        })
+    }
+
+    /// What the thread, or the one that will create it, is ordered after.
+    fn clock_of<'c>(
+        &self,
+        thread: ThreadId,
+        depth: usize,
+        clocks: &'c [VectorClock],
+    ) -> Option<&'c VectorClock> {
+        let start = self.start(depth);
+        let mut thread = thread;
+        loop {
+            let creation = self.events.iter().enumerate().find_map(|(at, event)| match event.kind {
+                EventKind::Create { child } if child == thread => Some((at, event.thread)),
+                _ => None,
+            });
+            match creation {
+                Some((at, creator)) if at >= start => thread = creator,
+                _ => return clocks.get(thread.index()),
+            }
+        }
+    }
+
+    /// What each thread does behind the state, and might do instead. `None`: it had ended, or never is.
+    fn rests(&self, depth: usize, oracle: &dyn Oracle) -> Vec<Option<Rest>> {
+        let start = self.start(depth);
+        let (_, held) = &self.before[depth];
+        let nothing: Known = Rc::new(vec![0; self.threads]);
+        let mut rests: Vec<Option<Rest>> = (0..self.threads).map(|_| None).collect();
+        for (thread, locks) in held.iter().enumerate() {
+            if self.is_alive(ThreadId::from_index(thread), start) {
+                rests[thread] = Some(Rest::of(locks.clone(), nothing.clone()));
+            }
+        }
+        for (at, event) in self.events.iter().enumerate().skip(start) {
+            let taking = if self.perhaps.contains(&at) { Taking::Perhaps } else { Taking::Certain };
+            let own = event.thread.index();
+            match event.kind {
+                EventKind::Create { child } => {
+                    if let Some(rest) = &rests[own] {
+                        let mut known = (*rest.known).clone();
+                        known[own] = at + 1;
+                        rests[child.index()] = Some(Rest::of(Lockset::new(), Rc::new(known)));
+                    }
+                }
+                EventKind::Join { child } => {
+                    let all = rests[child.index()].as_ref().map(|rest| rest.known.clone());
+                    if let Some(rest) = rests[own].as_mut().filter(|rest| rest.is_straight()) {
+                        let mut known = (*rest.known).clone();
+                        if let Some(all) = all {
+                            known.iter_mut().zip(all.iter()).for_each(|(a, b)| *a = (*a).max(*b));
+                        }
+                        known[child.index()] = usize::MAX;
+                        rest.known = Rc::new(known);
+                    }
+                }
+                _ => {}
+            }
+            if let Some(rest) = &mut rests[own] {
+                rest.event(at, event, taking, oracle);
+            }
+        }
+        rests.iter_mut().flatten().for_each(Rest::finish);
+        rests
+    }
+
+    fn is_alive(&self, thread: ThreadId, start: usize) -> bool {
+        let created = thread == ThreadId::MAIN
+            || self.events[..start]
+                .iter()
+                .any(|e| matches!(e.kind, EventKind::Create { child } if child == thread));
+        let ended = |event: &Event| event.thread == thread && event.kind == EventKind::End;
+        created && !self.events[..start].iter().any(ended)
+    }
+}
+
+fn created(events: &[Event]) -> impl Iterator<Item = usize> {
+    events.iter().filter_map(|event| match event.kind {
+        EventKind::Create { child } => Some(child.index() + 1),
+        _ => None,
+    })
+}
+
+fn failed(event: &Event) -> bool {
+    matches!(event.kind, EventKind::AcquireFailed { .. })
+}
+
+/// Acquisitions, and failures, of operations that may turn out either way.
+fn perhaps(run: &Run) -> BTreeSet<usize> {
+    let events = &run.recorder.trace().events;
+    let mut found = BTreeSet::new();
+    for step in &run.steps {
+        let OpKind::Lock { lock, how: LockHow::Try | LockHow::Timed, .. } = step.operation.kind else {
+            continue;
+        };
+        let from = run.path[step.taken].events;
+        let takes = |event: &Event| matches!(event.kind, EventKind::Acquire { lock: l, .. } if l == lock);
+        let first = events[from..].iter().position(|event| takes(event) || failed(event));
+        found.extend(first.map(|at| from + at));
+    }
+    found
+}

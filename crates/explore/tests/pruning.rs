@@ -1,0 +1,218 @@
+//! Property-driven pruning: a race is found exactly when the enumerator finds one, and little is explored that cannot have one.
+
+mod branches;
+mod compared;
+mod dense;
+
+use branches::ScriptBranches;
+use compared::{enumerated, for_all, keys, limits, sections, seeds};
+use raddle_explore::dpor::{Covers, for_races, optimal};
+use raddle_explore::enumerate::{Coverage, Goal, Limits};
+use raddle_explore::pdp::{self, Anything, Oracle, Pruned};
+use raddle_machine::Visibility;
+use raddle_testkit::script::{
+    Act, Block, Branches, Cond, How, LockKind, Mode, Place, Profile, Script, ScriptMachine, Stmt, Value,
+    generate,
+};
+
+fn search(script: &Script, limits: &Limits, oracle: &dyn Oracle) -> Pruned {
+    let mut machine = ScriptMachine::new(script).branches(Branches::Reported);
+    pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle)
+}
+
+fn decides_the_same(script: &Script) -> Option<Result<(), String>> {
+    let all = enumerated(script, Goal::FirstRace);
+    if all.coverage == Coverage::Partial {
+        return None;
+    }
+    let found = search(script, &limits(Goal::FirstRace), &ScriptBranches::of(script)).reduced;
+    let found = found.exploration;
+    Some(if found.races.is_empty() != all.races.is_empty() {
+        Err(format!("races {:?} enumerated, {:?} found", keys(&all), keys(&found)))
+    } else if found.coverage != all.coverage {
+        Err(format!("coverage {:?} enumerated, {:?} found", all.coverage, found.coverage))
+    } else {
+        Ok(())
+    })
+}
+
+#[test]
+fn decides_like_the_enumerator() {
+    let generate = |seed| generate(seed, &Profile::EVERYTHING);
+    for_all("pruned", seeds(400, 120_000), generate, decides_the_same);
+}
+
+#[test]
+fn decides_like_the_enumerator_on_sections() {
+    for_all("pruned, sections", seeds(400, 300_000), sections, decides_the_same);
+}
+
+#[test]
+fn decides_like_the_enumerator_on_dense_scripts() {
+    for_all("pruned, dense", seeds(150, 60_000), dense::dense_with_loops, decides_the_same);
+}
+
+/// Who knows nothing prunes nothing.
+#[test]
+fn without_an_oracle_it_is_the_search_for_races() {
+    for seed in 0..60 {
+        let script = sections(seed);
+        let limits = limits(Goal::FirstRace);
+        let pruned = search(&script, &limits, &Anything);
+        let plain = for_races(&mut ScriptMachine::new(&script), &limits, Visibility::SyncOnly);
+        assert_eq!(pruned.reduced.exploration.runs, plain.exploration.runs, "seed {seed}");
+        assert_eq!(pruned.counters.skipped, 0);
+    }
+}
+
+fn place(var: u8) -> Place {
+    Place { var, offset: 0, size: 4 }
+}
+
+fn lock(lock: u8) -> Stmt {
+    Stmt::Act(Act::Lock { lock, mode: Mode::Exclusive, how: How::Block, result: 3 })
+}
+
+fn unlock(lock: u8) -> Stmt {
+    Stmt::Act(Act::Unlock { lock })
+}
+
+fn read(to: u8, var: u8) -> Stmt {
+    Stmt::Act(Act::Read { to, place: place(var) })
+}
+
+fn write(var: u8) -> Stmt {
+    Stmt::Act(Act::Write { place: place(var), value: Value::Const(1) })
+}
+
+fn add(var: u8) -> Block {
+    vec![read(2, var), Stmt::Act(Act::Write { place: place(var), value: Value::Next(2) })]
+}
+
+fn section(of: u8, body: Block) -> Block {
+    [vec![lock(of)], body, vec![unlock(of)]].concat()
+}
+
+fn joined(vars: u8, locks: usize, threads: Vec<Block>) -> Script {
+    let numbers = 1..=threads.len() as u8;
+    let main = numbers.clone().map(|thread| Stmt::Act(Act::Create { thread }));
+    let main = main.chain(numbers.map(|thread| Stmt::Act(Act::Join { thread }))).collect();
+    let threads = std::iter::once(main).chain(threads).collect();
+    Script { vars, locks: vec![LockKind::Mutex; locks], threads, ..Script::default() }
+}
+
+fn traces(script: &Script) -> u64 {
+    let found = search(script, &Limits::default(), &ScriptBranches::of(script));
+    assert_eq!(found.reduced.exploration.coverage, Coverage::Complete);
+    assert_eq!(found.reduced.covers, Covers::RacesOnly);
+    found.reduced.exploration.runs.executions
+}
+
+#[test]
+fn readers_and_writers_of_a_protected_variable_in_one_order() {
+    for n in 1..=5 {
+        let mut threads = vec![section(0, vec![read(0, 0)]); n];
+        threads.extend(vec![section(0, add(0)); n]);
+        assert_eq!(traces(&joined(1, 1, threads)), 1);
+    }
+}
+
+/// What the other side of a branch would do is protected by the lock around the branch, or by its own.
+#[test]
+fn sides_not_taken_that_are_protected() {
+    let look =
+        |then: Block| vec![read(0, 0), Stmt::If { cond: Cond::IsNot(0, 0), then, otherwise: Block::new() }];
+    let around = section(0, look(add(1)));
+    let own = [section(0, look(section(1, add(1)))), section(0, look(Block::new()))].concat();
+    let setter = |of: u8| [section(0, vec![write(0)]), section(of, add(1))].concat();
+    assert_eq!(traces(&joined(2, 2, vec![around, setter(0)])), 1);
+    assert_eq!(traces(&joined(2, 2, vec![own.clone(), setter(1)])), 1);
+    // The lock of the other side is not the one that the setter takes: only the runs tell that there is a race.
+    let found = search(&joined(2, 2, vec![own, setter(0)]), &Limits::default(), &Anything);
+    assert!(found.reduced.exploration.races.is_empty(), "the outer section protects");
+}
+
+/// Fig. 3: both sides take lock C, so what comes after them is protected by it; a side that does not take it makes it open.
+#[test]
+fn locks_taken_in_both_sides() {
+    let (a, b, c) = (0, 1, 2);
+    let left = [section(a, add(0)), vec![lock(c)]].concat();
+    let fig_3 = |right: Block| {
+        let branch = Stmt::If { cond: Cond::IsNot(0, 0), then: left.clone(), otherwise: right };
+        [vec![lock(b), read(0, 1), branch], add(2), vec![unlock(c), unlock(b)]].concat()
+    };
+    let script = |right, other| joined(4, 4, vec![fig_3(right), other]);
+    // The second thread flips what the branch looks at, under the lock that is held there, and uses z under C.
+    let other = [section(c, add(2)), section(b, vec![write(1)])].concat();
+    assert_eq!(traces(&script(vec![lock(c)], other.clone())), 1);
+    // Here z is not protected when the right side is taken.
+    let mut open = script(vec![lock(3)], other);
+    let at = open.threads[1].len() - 2;
+    open.threads[1][at] =
+        Stmt::If { cond: Cond::IsNot(0, 0), then: vec![unlock(c)], otherwise: vec![unlock(3)] };
+    let found = search(&open, &limits(Goal::FirstRace), &ScriptBranches::of(&open));
+    assert!(!found.reduced.exploration.races.is_empty());
+}
+
+/// Fig. 6: a side not taken that has branches itself, and branches taken inside of each other.
+#[test]
+fn nested_branches() {
+    let test = |reg, then: Block, otherwise: Block| Stmt::If { cond: Cond::IsNot(reg, 0), then, otherwise };
+    // Unobserved inside unobserved: every way takes lock 1, or one does not.
+    for (inner, protected) in [(vec![lock(1)], true), (vec![lock(2)], false)] {
+        let hidden = test(0, vec![test(1, vec![lock(1)], inner)], vec![lock(1)]);
+        let body = [vec![read(0, 0), read(1, 0), hidden], add(1), vec![unlock(1)]].concat();
+        let other = [section(0, vec![write(0)]), section(1, add(1))].concat();
+        let script = joined(2, 3, vec![section(0, body), other]);
+        let found = search(&script, &Limits::default(), &ScriptBranches::of(&script));
+        let plain = for_races(&mut ScriptMachine::new(&script), &Limits::default(), Visibility::SyncOnly);
+        assert_eq!(found.reduced.exploration.races.is_empty(), plain.exploration.races.is_empty());
+        assert_eq!(found.reduced.exploration.runs.executions == 1, protected);
+    }
+    // Observed inside observed: the inner one ends first.
+    let inner = test(1, vec![lock(2), unlock(2)], vec![lock(2), unlock(2)]);
+    let outer = test(0, vec![write(1)], vec![lock(1), inner, unlock(1)]);
+    let body = section(0, vec![read(0, 0), outer, write(2)]);
+    let other = section(0, vec![write(0), write(1), write(2)]);
+    assert_eq!(traces(&joined(3, 3, vec![body, other])), 1);
+}
+
+/// The paper's Fig. 1, fdrd2: one race, in few of the runs.
+#[test]
+fn figure_1() {
+    let script = figure_1_with(0);
+    let all = optimal(&mut ScriptMachine::new(&script), &limits(Goal::AllRaces), Visibility::SyncOnly);
+    let found = search(&script, &limits(Goal::FirstRace), &ScriptBranches::of(&script)).reduced.exploration;
+    assert_eq!((all.exploration.races.is_empty(), found.races.is_empty()), (false, false));
+    assert!(found.runs.executions <= 14, "{:?}", found.runs);
+}
+
+/// `work`: sections more, of each thread.
+fn figure_1_with(work: usize) -> Script {
+    let (f1, f2, x, y, z) = (0, 1, 0, 1, 2);
+    let more = |own: u8| (0..work).flat_map(move |_| section(f1, add(own))).collect::<Block>();
+    let one = [section(f1, add(x)), more(3), section(f2, add(y)), section(f1, add(z))].concat();
+    let look = Stmt::If { cond: Cond::Is(0, 0), then: add(y), otherwise: Block::new() };
+    let two = [
+        vec![lock(f1), lock(f2)],
+        add(z),
+        vec![read(0, x), unlock(f2), unlock(f1)],
+        more(3),
+        section(f1, vec![look]),
+    ]
+    .concat();
+    joined(4, 2, vec![one, two])
+}
+
+/// Without the race: the last section takes the lock of `y`, too.
+#[test]
+fn figure_1_repaired() {
+    let mut script = figure_1_with(0);
+    let last = script.threads[2].pop().expect("it has statements");
+    let branch = script.threads[2].pop().expect("it has statements");
+    script.threads[2].extend([lock(1), branch, unlock(1), last]);
+    let counted = traces(&script);
+    let plain = for_races(&mut ScriptMachine::new(&script), &Limits::default(), Visibility::SyncOnly);
+    assert!(counted < plain.exploration.runs.executions, "{counted}");
+    assert_eq!(counted, 1);
+}
