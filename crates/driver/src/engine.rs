@@ -4,8 +4,8 @@ use crate::guard::guarded;
 use crate::load::Loaded;
 use crate::watchdog::{Bounds, watched};
 use crate::{Control, Goal, Mode, Search};
-use raddle_explore::dpor;
 use raddle_explore::enumerate::{self, Exploration, Limits};
+use raddle_explore::{dpor, minimise};
 use raddle_finding::UnknownReason;
 use raddle_interp::Interp;
 use raddle_machine::Visibility;
@@ -43,12 +43,15 @@ pub(crate) fn explore(
                 interrupt: Some(watch.flag()),
                 ..Limits::default()
             };
-            let exploration = match search.mode {
+            let mut exploration = match search.mode {
                 Mode::Enumerate => enumerate::sync(&mut machine, &limits),
                 Mode::EveryAccess => enumerate::every_access(&mut machine, &limits),
                 Mode::Dpor => dpor::baseline(&mut machine, &limits, Visibility::SyncOnly).exploration,
                 Mode::Optimal => dpor::optimal(&mut machine, &limits, Visibility::SyncOnly).exploration,
             };
+            if search.mode != Mode::EveryAccess && !watch.is_over() {
+                simplify(&mut machine, &mut exploration);
+            }
             let incomplete = machine
                 .uncovered()
                 .into_iter()
@@ -58,4 +61,16 @@ pub(crate) fn explore(
             Explored { exploration, incomplete, stopped }
         }))
     })?
+}
+
+/// Visible operations that may be spent on one schedule.
+const SIMPLER: u64 = 50_000;
+
+fn simplify(machine: &mut Interp, exploration: &mut Exploration) {
+    for race in &mut exploration.races {
+        *race = minimise::race(machine, race, SIMPLER);
+    }
+    for problem in &mut exploration.problems {
+        *problem = minimise::problem(machine, problem, SIMPLER);
+    }
 }

@@ -4,3 +4,4 @@ pub mod dependence;
 pub mod dpor;
 pub mod enumerate;
 pub mod pdp;
+pub mod minimise;

@@ -4,7 +4,7 @@
 use super::exploration::{Atomicity, FoundProblem, FoundRace, RaceAccess, RaceKey, common};
 use super::sync_runs::Taken;
 use raddle_base::SiteId;
-use raddle_event::{Problem, ProblemKind, Schedule, Trace};
+use raddle_event::{Loc, Problem, ProblemKind, Schedule, Trace};
 use raddle_machine::{Machine, Visibility};
 use raddle_order::{Listing, RacePair};
 use std::collections::BTreeSet;
@@ -27,7 +27,8 @@ pub(crate) struct Found {
     pub(crate) assumptions: BTreeSet<&'static str>,
 }
 
-type ProblemKey = (ProblemKind, SiteId, String);
+/// Kind, place and the function of the thread.
+pub(crate) type ProblemKey = (ProblemKind, SiteId, String);
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Learned {
@@ -82,8 +83,8 @@ impl Ledger {
 
     /// Takes note of the races of a run, or of the beginning of one.
     pub(crate) fn races(&mut self, trace: &Trace, path: &[Taken]) {
-        for RacePair { first, second } in raddle_order::pairs::list(trace, Listing::OncePerSite) {
-            self.race(trace, first, second, path);
+        for pair in raddle_order::pairs::list(trace, Listing::OncePerSite) {
+            self.race(trace, pair, path);
         }
     }
 
@@ -96,49 +97,71 @@ impl Ledger {
         self.found
     }
 
-    fn race(&mut self, trace: &Trace, first: usize, second: usize, path: &[Taken]) {
-        let (first, second_event) = (trace.events[first], trace.events[second]);
-        let (Some((a, a_loc)), Some((b, b_loc))) = (RaceAccess::of(&first), RaceAccess::of(&second_event))
-        else {
-            unreachable!("a race is between accesses");
-        };
-        let key = RaceKey::new(a, b);
+    fn race(&mut self, trace: &Trace, pair: RacePair, path: &[Taken]) {
+        let key = key_of(trace, pair);
         if !self.known_races.insert(key) {
             return;
         }
         self.learned = Learned::Something;
-        let plain = [a, b].into_iter().filter(|access| access.atomicity == Atomicity::Plain);
+        let plain = [key.low, key.high].into_iter().filter(|access| access.atomicity == Atomicity::Plain);
         self.racy.extend(plain.map(|access| access.site));
-        let steps = path.partition_point(|taken| taken.events <= second);
-        self.found.races.push(FoundRace {
-            key,
-            first,
-            second: second_event,
-            loc: common(a_loc, b_loc),
-            schedule: Schedule { choices: path[..steps].iter().map(|taken| taken.choice).collect() },
-            visibility: self.visibility.clone(),
-        });
+        self.found.races.push(found_race(trace, pair, path, &self.visibility));
     }
 
     fn problems<M: Machine>(&mut self, machine: &M, path: &[Taken]) {
-        let (stuck, single): (Vec<&Problem>, Vec<&Problem>) = machine
-            .problems()
-            .iter()
-            .partition(|problem| matches!(problem.kind, ProblemKind::Deadlock | ProblemKind::Livelock));
-        let groups =
-            single.into_iter().map(|problem| vec![problem]).chain((!stuck.is_empty()).then_some(stuck));
-        for group in groups {
-            let key_of =
-                |problem: &&Problem| (problem.kind, problem.site, machine.thread_info(problem.thread).entry);
-            let mut key: Vec<ProblemKey> = group.iter().map(key_of).collect();
-            key.sort();
+        for (key, problems) in problem_groups(machine) {
             if self.known_problems.insert(key) {
                 self.found.problems.push(FoundProblem {
-                    problems: group.into_iter().cloned().collect(),
+                    problems,
                     schedule: Schedule { choices: path.iter().map(|taken| taken.choice).collect() },
                     visibility: self.visibility.clone(),
                 });
             }
         }
     }
+}
+
+pub(crate) fn key_of(trace: &Trace, pair: RacePair) -> RaceKey {
+    let [(a, _), (b, _)] = accesses(trace, pair);
+    RaceKey::new(a, b)
+}
+
+/// The race with the shortest beginning of the path that shows it.
+pub(crate) fn found_race(
+    trace: &Trace,
+    pair: RacePair,
+    path: &[Taken],
+    visibility: &Visibility,
+) -> FoundRace {
+    let [(a, a_loc), (b, b_loc)] = accesses(trace, pair);
+    let steps = path.partition_point(|taken| taken.events <= pair.second);
+    FoundRace {
+        key: RaceKey::new(a, b),
+        first: trace.events[pair.first],
+        second: trace.events[pair.second],
+        loc: common(a_loc, b_loc),
+        schedule: Schedule { choices: path[..steps].iter().map(|taken| taken.choice).collect() },
+        visibility: visibility.clone(),
+    }
+}
+
+fn accesses(trace: &Trace, pair: RacePair) -> [(RaceAccess, Loc); 2] {
+    [pair.first, pair.second].map(|at| RaceAccess::of(&trace.events[at]).expect("a race is between accesses"))
+}
+
+/// The problems of this run: each alone, but the threads that are stuck together.
+pub(crate) fn problem_groups<M: Machine>(machine: &M) -> Vec<(Vec<ProblemKey>, Vec<Problem>)> {
+    let (stuck, single): (Vec<&Problem>, Vec<&Problem>) = machine
+        .problems()
+        .iter()
+        .partition(|problem| matches!(problem.kind, ProblemKind::Deadlock | ProblemKind::Livelock));
+    let groups = single.into_iter().map(|problem| vec![problem]).chain((!stuck.is_empty()).then_some(stuck));
+    let keyed = |group: Vec<&Problem>| {
+        let key_of =
+            |problem: &&Problem| (problem.kind, problem.site, machine.thread_info(problem.thread).entry);
+        let mut key: Vec<ProblemKey> = group.iter().map(key_of).collect();
+        key.sort();
+        (key, group.into_iter().cloned().collect())
+    };
+    groups.map(keyed).collect()
 }
