@@ -4,6 +4,7 @@ use crate::code::Func;
 use crate::compile::{self, Surroundings};
 use crate::memory::Memory;
 use crate::thread::Frame;
+use crate::values::{self, ValueSource, Values};
 use raddle_base::SiteId;
 use raddle_ir::{FunctionId, Program, Ty};
 use raddle_libmodel::{Meaning, Models};
@@ -17,6 +18,8 @@ pub(crate) struct Image {
     /// What is entered in place of a function without a body of its own to run.
     thunks: BTreeMap<FunctionId, FunctionId>,
     pub globals: Vec<u64>,
+    /// What calls for values of the environment try.
+    pub values: BTreeMap<SiteId, Values>,
     pub main: FunctionId,
     pub pointer_bits: u8,
     /// Number of each function's block 0 among all blocks.
@@ -39,6 +42,7 @@ impl Image {
         main: FunctionId,
         memory: &Memory,
         globals: Vec<u64>,
+        source: &dyn ValueSource,
     ) -> Self {
         let around =
             Surroundings { program: &program, models: &models, layout: &memory.layout, globals: &globals };
@@ -52,8 +56,9 @@ impl Image {
                     .then(|| compile::function(&around, function, first_blocks[id.0 as usize]))
             })
             .collect();
+        let values = values::of_calls(&program, &models, source);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
-        Self { program, models, funcs, thunks, globals, main, pointer_bits, first_blocks }
+        Self { program, models, funcs, thunks, globals, values, main, pointer_bits, first_blocks }
     }
 
     pub fn func(&self, function: FunctionId) -> &Func {

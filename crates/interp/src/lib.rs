@@ -21,7 +21,8 @@
 //! * The id of a new thread is written before it starts. Locals of the main thread outlive its `pthread_exit`.
 //! * Reading what was never written gives a fixed pattern, a local that `mem2reg` found unassigned reads as 0 (both A-UNINIT; a value
 //!   that is unassigned on one of several paths only is not noticed).
-//! * `__VERIFIER_nondet_*` of more than four values tries a few; `incomplete_reasons` then says so, and `safe` must not be said.
+//! * `__VERIFIER_nondet_*` tries values that stand for all where that is easy to see (`values`); elsewhere a few, and
+//!   `incomplete_reasons` then says so, and `safe` must not be said.
 //! * A crash, a failed assertion, an unsupported construct and a limit inside the machine let other threads move first, like any end
 //!   of the process. Errors that pthreads report by a return value are problems and the run goes on; where behaviour is undefined and nothing
 //!   sane follows (unlocking another thread's normal mutex), the run ends.
@@ -51,6 +52,7 @@ mod stutter;
 mod sync;
 mod thread;
 mod thunks;
+pub mod values;
 mod world;
 
 pub use machine::{Checkpoint, Interp};

@@ -1,6 +1,8 @@
 //! What a run is given: input, limits, which freedom of the environment is explored.
 
+use crate::values::{Representatives, ValueSource};
 use std::fmt;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -9,6 +11,8 @@ pub struct Options {
     pub stdin: Vec<u8>,
     pub env: Vec<(String, String)>,
     pub spurious_wakeups: SpuriousWakeups,
+    /// Which values of the environment are tried.
+    pub values: Arc<dyn ValueSource>,
     /// Instructions without a visible operation after which another thread may run.
     pub segment_limit: u64,
     /// Visible operations of one run.
@@ -37,6 +41,7 @@ impl Default for Options {
             stdin: Vec::new(),
             env: Vec::new(),
             spurious_wakeups: SpuriousWakeups::On,
+            values: Arc::new(Representatives::default()),
             segment_limit: 1_000_000,
             step_limit: 1_000_000,
             instruction_limit: 10_000_000_000,

@@ -37,7 +37,7 @@ pub(crate) fn start(
         .ok_or(StartError::NoMain)?;
     let mut memory = Memory::new(program.data_model, options.memory_limit);
     let globals = globals(&mut memory, &program).map_err(|Full| StartError::TooLarge)?;
-    let image = Image::new(program.clone(), models, thunks, main, &memory, globals);
+    let image = Image::new(program.clone(), models, thunks, main, &memory, globals, &*options.values);
     for (id, global) in program.globals.iter() {
         if !global.thread_local {
             initialise(&mut memory, &image, image.globals[id.0 as usize], global);

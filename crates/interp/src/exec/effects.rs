@@ -4,11 +4,13 @@ use super::calls::{ATOMIC_ENTER, ATOMIC_LEAVE, Flow};
 use super::{Cx, Halt};
 use crate::image::Callable;
 use crate::thread::Ending;
+use crate::values::{Asked, Coverage, Sign, Values};
 use raddle_event::{EventKind, ProblemKind};
 use raddle_libmodel::{Arg, Effect, Handlers, ProcessOp, VerifierOp};
 use raddle_machine::OpKind;
+use std::borrow::Cow;
 
-impl Cx<'_> {
+impl<'a> Cx<'a> {
     /// The visible operation that a call with this effect is; `None` when nobody else can tell when it happens.
     pub(super) fn pending_effect(&mut self, effect: &Effect) -> Result<Option<OpKind>, Halt> {
         match *effect {
@@ -33,8 +35,9 @@ impl Cx<'_> {
             Effect::Verifier(op) => Ok(match op {
                 VerifierOp::AtomicBegin => Some(ATOMIC_ENTER),
                 VerifierOp::AtomicEnd => Some(ATOMIC_LEAVE),
-                VerifierOp::Nondet { bits, signed, boolean } => {
-                    let variants = nondet_values(bits, signed, boolean).len() as u32;
+                VerifierOp::Nondet { boolean: true, .. } => Some(OpKind::Choose { variants: 2 }),
+                VerifierOp::Nondet { bits, signed, .. } => {
+                    let variants = self.nondet_values(bits, signed).tried.len() as u32;
                     Some(OpKind::Choose { variants })
                 }
                 VerifierOp::NondetFloat { .. } => Some(OpKind::Choose { variants: FLOATS.len() as u32 }),
@@ -119,11 +122,16 @@ impl Cx<'_> {
                 self.leave_section();
                 Ok(0)
             }
-            VerifierOp::Nondet { bits, signed, boolean } => {
-                let values = nondet_values(bits, signed, boolean);
-                let value = values.get(variant as usize).copied().unwrap_or(0);
+            VerifierOp::Nondet { boolean: true, .. } => {
+                self.event(EventKind::Choose { value: u64::from(variant) });
+                Ok(u128::from(variant))
+            }
+            VerifierOp::Nondet { bits, signed, .. } => {
+                let values = self.nondet_values(bits, signed);
+                let value = values.tried.get(variant as usize).copied().unwrap_or(0);
+                let coverage = values.coverage;
                 self.event(EventKind::Choose { value: value as u64 });
-                if !boolean && bits > 2 {
+                if coverage == Coverage::Some {
                     self.assume("A-INPUT");
                     self.world.state.not_covered("not every value of a nondeterministic choice was tried");
                 }
@@ -163,6 +171,17 @@ impl Cx<'_> {
         }
     }
 
+    fn nondet_values(&self, bits: u8, signed: bool) -> Cow<'a, Values> {
+        let site = self.image.site(self.thread.top());
+        match self.image.values.get(&site) {
+            Some(values) => Cow::Borrowed(values),
+            None => {
+                let sign = if signed { Sign::Signed } else { Sign::Unsigned };
+                Cow::Owned(self.world.options.values.values(&Asked { bits, sign, call: None }))
+            }
+        }
+    }
+
     fn condition(&self, arg: Arg) -> bool {
         match self.call_desc().args.get(arg.0 as usize) {
             Some(arg) => self.value_of(arg.slot, arg.ty) != 0,
@@ -172,17 +191,3 @@ impl Cx<'_> {
 }
 
 const FLOATS: [f64; 3] = [0.0, 1.0, -1.0];
-
-/// The values that stand for all: every one of them for up to four, else zero, one, minus one and the ends of the type.
-fn nondet_values(bits: u8, signed: bool, boolean: bool) -> Vec<i128> {
-    let all = if bits >= 127 { -1 } else { (1i128 << bits) - 1 };
-    if boolean {
-        vec![0, 1]
-    } else if bits <= 2 {
-        (0..=all).collect()
-    } else if signed {
-        vec![0, 1, -1, i128::MAX >> (128 - u32::from(bits)), i128::MIN >> (128 - u32::from(bits))]
-    } else {
-        vec![0, 1, all]
-    }
-}

@@ -55,7 +55,7 @@ fn wide_choices_are_marked_as_not_covered() {
     let narrow =
         "extern _Bool __VERIFIER_nondet_bool(void); int main(void) { return __VERIFIER_nondet_bool(); }";
     let wide =
-        "extern int __VERIFIER_nondet_int(void); int main(void) { return __VERIFIER_nondet_int() == 7; }";
+        "extern int __VERIFIER_nondet_int(void); int main(void) { return __VERIFIER_nondet_int() % 7; }";
     let mut interp = machine(narrow);
     first_run(&mut interp);
     assert!(interp.incomplete_reasons().is_empty());
@@ -65,6 +65,59 @@ fn wide_choices_are_marked_as_not_covered() {
     interp.reset();
     assert!(interp.incomplete_reasons().is_empty());
     assert_eq!(interp.uncovered().len(), 1);
+}
+
+#[test]
+fn values_that_are_only_compared_stand_for_all() {
+    // Program, and all ways in which it ends.
+    let programs: [(&str, &[&str]); 6] = [
+        (
+            "int v = __VERIFIER_nondet_int(); return v == 7 ? 1 : v > 7 ? 2 : 3;",
+            &["exit 1", "exit 2", "exit 3"],
+        ),
+        (
+            "int v = __VERIFIER_nondet_int(); if (v < -100) return 1; if (v > 4000000000u) return 2; return 3;",
+            &["exit 1", "exit 2", "exit 3"],
+        ),
+        (
+            "unsigned v = __VERIFIER_nondet_uint(); return (int)v < 0 ? 1 : v > 100 ? 2 : 3;",
+            &["exit 1", "exit 2", "exit 3"],
+        ),
+        (
+            "switch (__VERIFIER_nondet_short()) { case -3: return 1; case 300: return 2; default: return 3; }",
+            &["exit 1", "exit 2", "exit 3"],
+        ),
+        (
+            "long v = __VERIFIER_nondet_int(); return v == 4294967295L ? 1 : v == -2147483648L ? 2 : 3;",
+            &["exit 2", "exit 3"],
+        ),
+        (
+            "int v = __VERIFIER_nondet_int(); __VERIFIER_assume(v >= 3 && v <= 4); return v == 3 ? 1 : v == 4 ? 2 : 3;",
+            &["exit 1", "exit 2"],
+        ),
+    ];
+    for (body, ends) in programs {
+        let text = format!(
+            "extern int __VERIFIER_nondet_int(void); extern unsigned __VERIFIER_nondet_uint(void);
+             extern short __VERIFIER_nondet_short(void); extern void __VERIFIER_assume(int);
+             int main(void) {{ {body} }}"
+        );
+        check(&text, ends);
+        let mut interp = machine(&text);
+        first_run(&mut interp);
+        assert!(interp.uncovered().is_empty(), "{body}");
+    }
+    for body in [
+        "return __VERIFIER_nondet_int() & 1;",
+        "int v = 0; while (__VERIFIER_nondet_int() != v) v++; return 0;",
+        "int v = __VERIFIER_nondet_int(); int w = v; if (w > 3) w = 3; return w == v;",
+        "return (char)__VERIFIER_nondet_int() == 3;",
+    ] {
+        let mut interp =
+            machine(&format!("extern int __VERIFIER_nondet_int(void); int main(void) {{ {body} }}"));
+        first_run(&mut interp);
+        assert_eq!(interp.uncovered().len(), 1, "{body}");
+    }
 }
 
 #[test]
