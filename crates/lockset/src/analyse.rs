@@ -10,7 +10,7 @@ use crate::pairs::{self, Pairs};
 use crate::published::Unpublished;
 use crate::ranking;
 use crate::rules::{Memo, Rules, State};
-use crate::warnings::{self, Warning};
+use crate::warnings::{self, Listing, Warning};
 use raddle_absint::accesses::{self, Access};
 use raddle_absint::calls::Calls;
 use raddle_absint::order::{self, Order};
@@ -45,6 +45,7 @@ pub struct Analysis {
     pub pairs: Pairs,
     /// One per pair of source places, the most telling first.
     pub warnings: Vec<Warning>,
+    pub listing: Listing,
     /// Cycles in the order in which locks are taken.
     pub deadlocks: Candidates,
     /// Reachable things that are not understood: nothing is proved while there is one.
@@ -153,6 +154,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     };
     let (gaps, assumptions) =
         gaps::find(program, &roots, &expanded, &models, &round.values, &round.points_to, &round.calls);
+    let unranked = warnings::list(program, &expanded, &round.accesses, &pairs.relation);
     let ranks = ranking::rank(
         &expanded.program,
         &round.calls,
@@ -161,15 +163,15 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         &round.threads,
         &round.accesses,
         &states,
-        &pairs,
+        &unranked.pairs,
     );
-    let warnings = warnings::group(program, &expanded, &round.accesses, &pairs, &ranks);
+    let warnings = unranked.rank(program, &expanded, &round.accesses, &ranks);
     let counters = Counters {
         shared_variables: pairs.shared.len() as u64,
         pairs: pairs.candidates,
         warnings: pairs.open,
         after_reduction: pairs.open - ranks.iter().filter(|(rank, _)| *rank > 0).count() as u64,
-        after_contexts: warnings.len() as u64,
+        after_contexts: unranked.places(),
         instructions: program.sites.len() as u64,
     };
     Ok(Analysis {
@@ -177,6 +179,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         models,
         pairs,
         warnings,
+        listing: unranked.listing(),
         deadlocks,
         gaps,
         assumptions,
@@ -199,7 +202,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
 impl Analysis {
     /// Nothing left that may race, and nothing that was not understood.
     pub fn is_safe(&self) -> bool {
-        self.warnings.is_empty() && self.gaps.is_empty()
+        self.pairs.open == 0 && self.warnings.is_empty() && self.gaps.is_empty()
     }
 
     /// Whether the program never runs two threads at once.

@@ -104,9 +104,9 @@ impl Analysis {
     /// Variables with conflicting accesses in two threads of which every pair is ruled out. Sorted.
     pub fn free_variables(&self) -> Vec<String> {
         let points_to = &self.facts.points_to;
-        let mut warned: BTreeMap<ObjectId, BTreeSet<usize>> = BTreeMap::new();
-        for pair in &self.pairs.warned {
-            warned.entry(pair.object).or_default().extend([pair.first, pair.second]);
+        let mut warned: BTreeMap<ObjectId, Vec<(Offsets, u64)>> = BTreeMap::new();
+        for (object, at, bytes) in &self.pairs.racing {
+            warned.entry(*object).or_default().push((*at, *bytes));
         }
         let mut shared: BTreeMap<ObjectId, Vec<Offsets>> = BTreeMap::new();
         for (object, offsets) in &self.pairs.shared {
@@ -118,8 +118,7 @@ impl Analysis {
                 let Some(places) = shared.get(object) else { continue };
                 if access.is_write() && places.contains(at) {
                     let racing = warned.get(object).is_some_and(|list| {
-                        list.iter()
-                            .any(|i| self.accesses[*i].may_touch(points_to, *object, *at, access.bytes))
+                        list.iter().any(|(other, bytes)| at.may_overlap(access.bytes, *other, *bytes))
                     });
                     *names.entry(self.expression(access)).or_default() |= racing;
                 }

@@ -3,7 +3,6 @@
 //! The rules are those of [`crate::rules`], asked pair by pair; nothing is decided here. A pair that is in the list of warnings may race,
 //! whatever a rule says: an argument by publication may have been withdrawn.
 
-use crate::pairs::Pair;
 use crate::published::Unpublished;
 use crate::rules::{Class, LockKey, Memo, Reason, Rules};
 use crate::{Analysis, LockNames};
@@ -69,7 +68,6 @@ pub struct Explainer<'a> {
     unpublished: Unpublished<'a>,
     names: LockNames,
     by_object: HashMap<ObjectId, Vec<usize>>,
-    warned: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Explainer<'a> {
@@ -102,9 +100,7 @@ impl<'a> Explainer<'a> {
                 }
             }
         }
-        let warned =
-            analysis.pairs.warned.iter().map(|Pair { first, second, .. }| (*first, *second)).collect();
-        Explainer { analysis, rules, unpublished, names: analysis.lock_names(), by_object, warned }
+        Explainer { analysis, rules, unpublished, names: analysis.lock_names(), by_object }
     }
 
     /// Two threads in which a pair of accesses may race.
@@ -213,7 +209,7 @@ impl<'a> Explainer<'a> {
                 for b in classes.iter().filter(|b| self.rules.conflict(a, b)) {
                     let reasons = self.reasons(a, index, b);
                     for member in &b.members {
-                        let may_race = self.warned.contains(&(index.min(*member), index.max(*member)));
+                        let may_race = self.analysis.pairs.relation.may_race(index, *member);
                         if *member == index && reasons.is_none() {
                             continue;
                         }

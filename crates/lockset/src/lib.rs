@@ -13,6 +13,7 @@ mod pairs;
 mod published;
 mod ranking;
 pub mod reduce;
+mod relation;
 mod rules;
 mod warnings;
 
@@ -22,4 +23,4 @@ pub use explain::Explainer;
 pub use gaps::Gap;
 pub use pairs::{Pair, Pairs};
 pub use rules::{LockKey, Reason};
-pub use warnings::Warning;
+pub use warnings::{Listing, Warning};

@@ -2,44 +2,42 @@
 //!
 //! Accesses to an object that agree in everything that matters (place, kind, threads, locks, order) form a class; rules are tried on
 //! pairs of classes, so that the cost depends on how many ways there are to touch an object and not on how often it is touched.
+//! Objects that are touched by the same accesses in the same ways are looked at once, all together. Accesses are never paired one by
+//! one: what is left is a relation between groups of accesses ([`crate::relation`]), counted by their sizes.
 //! Every rule is *must*: a pair is ruled out only if one of them holds for all executions; what no rule covers is a warning.
 //! A pair that rests on publication ([`crate::published`]) is withdrawn when a cell on the way of the address is itself warned of.
 
 use crate::published::{Unpublished, routes};
+use crate::relation::Relation;
 use crate::rules::{Class, Rules, Verdict};
 use raddle_absint::accesses::Access;
 use raddle_facts::{ObjectId, Offsets, PointsTo, ThreadFacts};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two accesses that may race; indices into the list of accesses, the smaller first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
     pub first: usize,
     pub second: usize,
+    /// One of the objects that both touch.
     pub object: ObjectId,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    /// Sorted. Pairs of the same two sites in other contexts are all here.
-    pub warned: Vec<Pair>,
     /// Objects with a conflict between two threads, ruled out or not: (object, offsets) of the writes.
     pub shared: BTreeSet<(ObjectId, Offsets)>,
-    /// Conflicting pairs that were looked at.
+    /// Conflicting pairs of accesses in two threads, contexts told apart.
     pub candidates: u64,
-    /// Conflicting pairs that no rule ruled out.
+    /// Of these, pairs that no rule ruled out.
     pub open: u64,
-    /// Conflicting pairs that some rule ruled out.
-    pub ruled_out: u64,
-    /// Not all warned pairs are listed: there are too many.
-    pub cut_off: bool,
+    /// Bytes that some open pair may touch.
+    pub(crate) racing: BTreeSet<Cell>,
+    pub(crate) relation: Relation,
 }
 
-/// Listed pairs at most; beyond, one pair per two classes is kept.
-const LISTED: usize = 100_000;
-
-/// Pairs of classes that are kept at most; beyond, they are only counted.
-const CLASSES: usize = 400_000;
+/// Bytes of an object.
+pub(crate) type Cell = (ObjectId, Offsets, u64);
 
 pub(crate) fn find(
     rules: &Rules<'_>,
@@ -49,60 +47,74 @@ pub(crate) fn find(
     unpublished: &mut Unpublished<'_>,
 ) -> Pairs {
     let by_object = group(points_to, threads, accesses);
+    let (classes, shapes) = shapes(rules, &by_object, unpublished);
     let mut result = Pairs::default();
-    let mut arena: Vec<Class> = Vec::new();
-    let mut open: Vec<Two> = Vec::new();
-    let mut conditional: Vec<Two> = Vec::new();
-    for (object, list) in &by_object {
-        let from = arena.len();
-        arena.extend(rules.classes(*object, list, unpublished));
-        let mut contested = vec![false; arena.len() - from];
-        for first in from..arena.len() {
-            for second in first..arena.len() {
-                let (a, b) = (&arena[first], &arena[second]);
+    let mut judged = Judged::default();
+    for (shape, objects) in &shapes {
+        let mut contested = vec![false; shape.len()];
+        for (i, first) in shape.iter().enumerate() {
+            for (j, second) in shape.iter().enumerate().skip(i) {
+                let (a, b) = (&classes[*first as usize], &classes[*second as usize]);
                 if !rules.conflict(a, b) {
                     continue;
                 }
-                let count = a.members.len() as u64 * b.members.len() as u64;
+                let two = Two { first: *first, second: *second, object: objects[0] };
                 match rules.judge(a, b) {
                     Verdict::NotParallel => continue,
                     Verdict::Open => {
-                        result.open += count;
-                        if open.len() < CLASSES {
-                            open.push((first as u32, second as u32));
-                        } else {
-                            result.cut_off = true;
-                        }
+                        judged.open.push(two);
+                        result.racing.extend(objects.iter().flat_map(|object| cells(*object, a, b)));
                     }
-                    Verdict::RuledOut => result.ruled_out += count,
-                    Verdict::IfPublished => conditional.push((first as u32, second as u32)),
+                    Verdict::RuledOut => judged.ruled_out.push(two),
+                    Verdict::IfPublished => judged.conditional.push(two),
                 }
-                result.candidates += count;
-                contested[first - from] |= a.write;
-                contested[second - from] |= b.write;
+                contested[i] |= a.write;
+                contested[j] |= b.write;
             }
         }
-        let written = contested.iter().zip(&arena[from..]).filter(|(contested, _)| **contested);
-        result.shared.extend(written.map(|(_, class)| (*object, class.offsets)));
+        for (class, _) in shape.iter().zip(&contested).filter(|(_, contested)| **contested) {
+            let offsets = classes[*class as usize].offsets;
+            result.shared.extend(objects.iter().map(|object| (*object, offsets)));
+        }
     }
-    withdraw(points_to, threads, accesses, &arena, &mut open, conditional, &mut result);
-    list(&arena, &open, &mut result);
+    withdraw(points_to, threads, accesses, &classes, &mut judged, &mut result.racing);
+    let members: Vec<Vec<usize>> = classes.into_iter().map(|class| class.members).collect();
+    let relation = Relation::new(accesses.len(), &members, judged.open);
+    result.open = relation.pairs();
+    result.candidates = result.open + relation.others(&members, &judged.ruled_out);
+    result.relation = relation;
     result
 }
 
-/// Bytes of an object.
-type Cell = (ObjectId, Offsets, u64);
+/// Two classes, by position, and an object for which both are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Two {
+    pub first: u32,
+    pub second: u32,
+    pub object: ObjectId,
+}
 
-/// Two classes, by position.
-type Two = (u32, u32);
+#[derive(Default)]
+struct Judged {
+    open: Vec<Two>,
+    conditional: Vec<Two>,
+    ruled_out: Vec<Two>,
+}
+
+fn cells(object: ObjectId, a: &Class, b: &Class) -> [Cell; 2] {
+    [(object, a.offsets, a.bytes), (object, b.offsets, b.bytes)]
+}
 
 /// Accesses by shared object.
 fn group(points_to: &PointsTo, threads: &ThreadFacts, accesses: &[Access]) -> BTreeMap<ObjectId, Vec<usize>> {
     let mut by_object: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
     for (index, access) in accesses.iter().enumerate() {
         for (object, _) in access.targets(points_to) {
+            if !threads.shared[*object] {
+                continue;
+            }
             let list = by_object.entry(*object).or_default();
-            if threads.shared[*object] && list.last() != Some(&index) {
+            if list.last() != Some(&index) {
                 list.push(index);
             }
         }
@@ -112,22 +124,45 @@ fn group(points_to: &PointsTo, threads: &ThreadFacts, accesses: &[Access]) -> BT
     by_object
 }
 
+/// The classes, and which of them touch which objects.
+fn shapes(
+    rules: &Rules<'_>,
+    by_object: &BTreeMap<ObjectId, Vec<usize>>,
+    unpublished: &mut Unpublished<'_>,
+) -> (Vec<Class>, BTreeMap<Vec<u32>, Vec<ObjectId>>) {
+    let mut classes: Vec<Class> = Vec::new();
+    let mut known: HashMap<_, u32> = HashMap::new();
+    let mut shapes: BTreeMap<Vec<u32>, Vec<ObjectId>> = BTreeMap::new();
+    for (object, list) in by_object {
+        let mut shape = Vec::new();
+        for class in rules.classes(*object, list, unpublished) {
+            let key = (Rules::key(&class), class.members.clone());
+            let next = classes.len() as u32;
+            let id = *known.entry(key).or_insert(next);
+            if id == next {
+                classes.push(class);
+            }
+            shape.push(id);
+        }
+        shape.sort_unstable();
+        shapes.entry(shape).or_default().push(*object);
+    }
+    (classes, shapes)
+}
+
 /// Moves pairs that rest on publication to the open ones while a cell on the way may race.
 fn withdraw(
     points_to: &PointsTo,
     threads: &ThreadFacts,
     accesses: &[Access],
-    arena: &[Class],
-    open: &mut Vec<Two>,
-    mut conditional: Vec<Two>,
-    result: &mut Pairs,
+    classes: &[Class],
+    judged: &mut Judged,
+    racing: &mut BTreeSet<Cell>,
 ) {
+    let mut conditional = std::mem::take(&mut judged.conditional);
     if conditional.is_empty() {
         return;
     }
-    let object = |two: &Two| arena[two.0 as usize].object;
-    let count =
-        |two: &Two| arena[two.0 as usize].members.len() as u64 * arena[two.1 as usize].members.len() as u64;
     let mut touching: HashMap<ObjectId, Vec<usize>> = HashMap::new();
     for (index, access) in accesses.iter().enumerate() {
         for (object, _) in access.targets(points_to) {
@@ -136,54 +171,29 @@ fn withdraw(
     }
     let mut ways: HashMap<ObjectId, Option<Vec<Cell>>> = HashMap::new();
     for two in &conditional {
-        ways.entry(object(two))
-            .or_insert_with(|| routes(points_to, threads, accesses, &touching, object(two)));
+        ways.entry(two.object).or_insert_with(|| routes(points_to, threads, accesses, &touching, two.object));
     }
-    // With more open pairs than are kept, every way may race.
-    if result.cut_off {
-        ways.values_mut().for_each(|way| *way = None);
-    }
-    let mut checked = 0;
     loop {
-        let news: HashSet<(ObjectId, Offsets, u64)> = open[checked..]
+        let may_race = |(object, at, bytes): &Cell| {
+            let from = (*object, Offsets { anchor: i64::MIN, stride: 0, low: i64::MIN, high: i64::MIN }, 0);
+            racing
+                .range(from..)
+                .take_while(|(other, ..)| other == object)
+                .any(|(_, offsets, width)| at.may_overlap(*bytes, *offsets, *width))
+        };
+        let lost: HashMap<ObjectId, bool> = ways
             .iter()
-            .flat_map(|(a, b)| [&arena[*a as usize], &arena[*b as usize]])
-            .map(|class| (class.object, class.offsets, class.bytes))
+            .map(|(object, way)| (*object, way.as_ref().is_none_or(|cells| cells.iter().any(may_race))))
             .collect();
-        checked = open.len();
-        let before = conditional.len();
-        let (keep, gone): (Vec<_>, Vec<_>) = conditional.into_iter().partition(|two| {
-            ways[&object(two)].as_ref().is_some_and(|routes| {
-                !routes.iter().any(|(object, at, bytes)| {
-                    news.iter().any(|(other, offsets, width)| {
-                        other == object && at.may_overlap(*bytes, *offsets, *width)
-                    })
-                })
-            })
-        });
+        let (gone, keep): (Vec<_>, Vec<_>) = conditional.into_iter().partition(|two| lost[&two.object]);
         conditional = keep;
-        result.open += gone.iter().map(count).sum::<u64>();
-        open.extend(gone);
-        if conditional.len() == before {
+        if gone.is_empty() {
             break;
         }
-    }
-    result.ruled_out += conditional.iter().map(count).sum::<u64>();
-}
-
-fn list(arena: &[Class], open: &[Two], result: &mut Pairs) {
-    let mut pairs: BTreeSet<Pair> = BTreeSet::new();
-    for (a, b) in open {
-        let (a, b) = (&arena[*a as usize], &arena[*b as usize]);
-        let full = pairs.len() < LISTED;
-        result.cut_off |= !full;
-        let width = if full { usize::MAX } else { 1 };
-        for x in a.members.iter().take(width) {
-            for y in b.members.iter().take(width) {
-                let (first, second) = if x <= y { (*x, *y) } else { (*y, *x) };
-                pairs.insert(Pair { first, second, object: a.object });
-            }
+        for two in &gone {
+            racing.extend(cells(two.object, &classes[two.first as usize], &classes[two.second as usize]));
         }
+        judged.open.extend(gone);
     }
-    result.warned = pairs.into_iter().collect();
+    judged.ruled_out.extend(conditional);
 }

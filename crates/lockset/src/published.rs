@@ -16,7 +16,9 @@ use raddle_base::{Id, IdVec};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Root, SetId, ThreadFacts, Values};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg, Terminator};
 use raddle_libmodel::memory::{Base, Life, Value};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Heap objects times functions.
 const LARGEST: usize = 4_000_000;
@@ -29,13 +31,23 @@ pub(crate) struct Unpublished<'a> {
     points_to: &'a PointsTo,
     threads: &'a ThreadFacts,
     /// Per function, with its callees: objects whose address it may store into shared memory or hand on.
-    publishes: IdVec<FunctionId, BTreeSet<ObjectId>>,
+    publishes: IdVec<FunctionId, Rc<[ObjectId]>>,
+    known: Known,
     heap: HashMap<raddle_base::SiteId, ObjectId>,
     /// In programs with very many functions and allocations the question is not asked.
     followed: bool,
     shapes: HashMap<FunctionId, Cfg>,
     /// Blocks (from their start) that come after a publication, by function, object and allocating register.
     after: HashMap<(FunctionId, ObjectId, Reg), Vec<bool>>,
+}
+
+/// Sorted lists of heap objects, made once: many operands share a set.
+#[derive(Default)]
+struct Known {
+    /// In a set.
+    pointed: RefCell<HashMap<SetId, Rc<[ObjectId]>>>,
+    /// In what the objects of a set hold.
+    inside: RefCell<HashMap<SetId, Rc<[ObjectId]>>>,
 }
 
 impl<'a> Unpublished<'a> {
@@ -62,7 +74,8 @@ impl<'a> Unpublished<'a> {
             values,
             points_to,
             threads,
-            publishes: program.functions.ids().map(|_| BTreeSet::new()).collect(),
+            publishes: program.functions.ids().map(|_| Rc::default()).collect(),
+            known: Known::default(),
             heap,
             followed: true,
             shapes: HashMap::new(),
@@ -210,7 +223,7 @@ impl<'a> Unpublished<'a> {
                         let one =
                             (owner == *target).then(|| self.fresh(*target, inner, depth + 1)).flatten()?;
                         if object.is_some_and(|before| before != one)
-                            || self.publishes[*target].contains(&one)
+                            || self.publishes[*target].binary_search(&one).is_ok()
                         {
                             return None;
                         }
@@ -223,17 +236,20 @@ impl<'a> Unpublished<'a> {
         }
     }
 
-    fn set_of(&self, function: FunctionId, operand: Operand) -> &[(ObjectId, Offsets)] {
+    fn set_id(&self, function: FunctionId, operand: Operand) -> SetId {
         match operand {
-            Operand::Reg(reg) => self.points_to.targets_of(self.points_to.regs[function][reg.index()]),
-            _ => self.points_to.targets_of(SetId(0)),
+            Operand::Reg(reg) => self.points_to.regs[function][reg.index()],
+            _ => SetId(0),
         }
     }
 
     fn points_to_shared(&self, function: FunctionId, operand: Operand) -> bool {
         match operand {
             Operand::Global(..) => true,
-            _ => self.set_of(function, operand).iter().any(|(object, _)| self.threads.shared[*object]),
+            _ => {
+                let targets = self.points_to.targets_of(self.set_id(function, operand));
+                targets.iter().any(|(object, _)| self.threads.shared[*object])
+            }
         }
     }
 
@@ -241,7 +257,7 @@ impl<'a> Unpublished<'a> {
         let code = &self.program.functions[function].blocks[block];
         let mut found = false;
         self.published_by(function, &code.insts[index], code.site_of(index), &mut |set| {
-            found |= set.contains(&object);
+            found |= set.binary_search(&object).is_ok();
         });
         found
     }
@@ -252,23 +268,22 @@ impl<'a> Unpublished<'a> {
         function: FunctionId,
         inst: &Inst,
         site: raddle_base::SiteId,
-        visit: &mut dyn FnMut(&BTreeSet<ObjectId>),
+        visit: &mut dyn FnMut(&[ObjectId]),
     ) {
-        let objects = |list: &[(ObjectId, Offsets)]| self.heap_only(list.iter());
         match inst {
             Inst::Store { value, ptr, .. } | Inst::Rmw { value, ptr, .. }
                 if self.points_to_shared(function, *ptr) =>
             {
-                visit(&objects(self.set_of(function, *value)));
+                visit(&self.pointed(function, *value));
             }
             Inst::CmpXchg(x) if self.points_to_shared(function, x.ptr) => {
-                visit(&objects(self.set_of(function, x.new)));
+                visit(&self.pointed(function, x.new));
             }
             Inst::MemCopy { dst, src, .. } if self.points_to_shared(function, *dst) => {
                 visit(&self.inside(function, *src));
             }
             Inst::Asm { .. } | Inst::Unsupported { .. } | Inst::VaStart { .. } => {
-                inst.each_operand(|operand| visit(&objects(self.set_of(function, operand))));
+                inst.each_operand(|operand| visit(&self.pointed(function, operand)));
             }
             Inst::Call { args, .. } => {
                 let Some(call) = self.calls.at(function, site) else { return };
@@ -279,7 +294,7 @@ impl<'a> Unpublished<'a> {
                 }
                 if self.hands_on(call) {
                     for arg in args {
-                        visit(&objects(self.set_of(function, arg.value)));
+                        visit(&self.pointed(function, arg.value));
                         visit(&self.inside(function, arg.value));
                     }
                 }
@@ -288,16 +303,33 @@ impl<'a> Unpublished<'a> {
         }
     }
 
-    /// What the memory behind an operand may point to.
-    fn inside(&self, function: FunctionId, operand: Operand) -> BTreeSet<ObjectId> {
-        let cells =
-            self.set_of(function, operand).iter().flat_map(|(object, _)| &self.points_to.contents[*object]);
-        self.heap_only(cells.flat_map(|cell| self.points_to.targets_of(cell.holds)))
+    /// The heap objects that an operand may point to.
+    fn pointed(&self, function: FunctionId, operand: Operand) -> Rc<[ObjectId]> {
+        let set = self.set_id(function, operand);
+        let mut known = self.known.pointed.borrow_mut();
+        let list = known.entry(set).or_insert_with(|| self.heap_only(self.points_to.targets_of(set).iter()));
+        list.clone()
     }
 
-    fn heap_only<'s>(&self, list: impl Iterator<Item = &'s (ObjectId, Offsets)>) -> BTreeSet<ObjectId> {
-        let is_heap = |object: ObjectId| matches!(self.points_to.objects[object].kind, ObjectKind::Heap(_));
-        list.map(|(object, _)| *object).filter(|object| is_heap(*object)).collect()
+    /// What the memory behind an operand may point to.
+    fn inside(&self, function: FunctionId, operand: Operand) -> Rc<[ObjectId]> {
+        let set = self.set_id(function, operand);
+        let mut known = self.known.inside.borrow_mut();
+        let list = known.entry(set).or_insert_with(|| {
+            let holders = self.points_to.targets_of(set).iter().map(|(object, _)| *object);
+            let mut sets: Vec<SetId> =
+                holders.flat_map(|object| &self.points_to.contents[object]).map(|cell| cell.holds).collect();
+            sets.sort_unstable();
+            sets.dedup();
+            self.heap_only(sets.iter().flat_map(|set| self.points_to.targets_of(*set)))
+        });
+        list.clone()
+    }
+
+    fn heap_only<'s>(&self, list: impl Iterator<Item = &'s (ObjectId, Offsets)>) -> Rc<[ObjectId]> {
+        let is_heap = |object: &ObjectId| matches!(self.points_to.objects[*object].kind, ObjectKind::Heap(_));
+        let objects: BTreeSet<ObjectId> = list.map(|(object, _)| *object).filter(is_heap).collect();
+        objects.into_iter().collect()
     }
 
     /// Library calls that may keep, store or pass on an argument; functions without body.
@@ -323,6 +355,7 @@ impl<'a> Unpublished<'a> {
                     }
                 }
             }
+            let all: Rc<[ObjectId]> = all.into_iter().collect();
             for function in component {
                 self.publishes[*function] = all.clone();
             }

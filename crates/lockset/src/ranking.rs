@@ -2,7 +2,7 @@
 
 use crate::events::{Event, weaker_by_histories};
 use crate::history::histories;
-use crate::pairs::Pairs;
+use crate::pairs::Pair;
 use crate::reduce;
 use crate::rules::State;
 use raddle_absint::accesses::Access;
@@ -25,12 +25,11 @@ pub(crate) fn rank(
     threads: &ThreadFacts,
     accesses: &[Access],
     states: &[State],
-    pairs: &Pairs,
+    warned: &[Pair],
 ) -> Vec<(usize, Option<usize>)> {
     let mut variables: BTreeMap<(ObjectId, Offsets), usize> = BTreeMap::new();
     let mut events: Vec<Event> = Vec::new();
     let mut index: BTreeMap<(usize, ObjectId), usize> = BTreeMap::new();
-    let warned = &pairs.warned;
     for (access, object) in
         warned.iter().flat_map(|pair| [(pair.first, pair.object), (pair.second, pair.object)])
     {

@@ -36,6 +36,10 @@ pub(crate) struct Memo {
     part_ids: RefCell<HashMap<String, u32>>,
     profiles: RefCell<HashMap<ProfileKey, Rc<Profile>>>,
     judged: RefCell<HashMap<(u32, u32), Verdict>>,
+    /// Per access, the block that it touches before anybody else can.
+    private: RefCell<HashMap<usize, Option<ObjectId>>>,
+    /// Per access, its profile where that does not depend on the object.
+    plain: RefCell<HashMap<usize, Rc<Profile>>>,
 }
 
 /// Shared by all accesses in the same state.
@@ -145,7 +149,13 @@ impl Rules<'_> {
         let mut classes: Vec<Class> = Vec::new();
         for index in list {
             let access = &self.accesses[*index];
-            let private = unpublished.object_of(access) == Some(object);
+            let private = *self
+                .memo
+                .private
+                .borrow_mut()
+                .entry(*index)
+                .or_insert_with(|| unpublished.object_of(access))
+                == Some(object);
             let profile = self.profile(*index, object, private);
             for (target, offsets) in access.targets(self.points_to) {
                 if *target != object {
@@ -172,6 +182,9 @@ impl Rules<'_> {
     }
 
     fn profile(&self, index: usize, object: ObjectId, unpublished: bool) -> Rc<Profile> {
+        if !unpublished && let Some(known) = self.memo.plain.borrow().get(&index) {
+            return known.clone();
+        }
         let access = &self.accesses[index];
         let parts = self.parts(index);
         let address = access.address.map(|operand| term_of(self.values, access.function, operand));
@@ -184,10 +197,15 @@ impl Rules<'_> {
         let placeless = parts.cells.is_empty()
             && parts.prepares.is_empty()
             && !locks.iter().any(|key| matches!(key, LockKey::AtDistance(..)));
-        known
+        let profile = known
             .entry((parts.id, locks.clone(), unpublished))
             .or_insert_with(|| Rc::new(Profile { id, parts, locks, placeless }))
-            .clone()
+            .clone();
+        let in_object = |held: &HeldLock| address.is_some_and(|address| address.root == held.lock.root);
+        if !unpublished && !held.iter().any(in_object) {
+            self.memo.plain.borrow_mut().insert(index, profile.clone());
+        }
+        profile
     }
 
     fn parts(&self, index: usize) -> Rc<Parts> {
@@ -282,6 +300,11 @@ impl Rules<'_> {
             })
         };
         self.threads.distinct.iter().filter_map(of).collect()
+    }
+
+    /// Whether rules tell two classes of two objects apart: place, profile and members.
+    pub fn key(class: &Class) -> (Offsets, u64, u32, Option<ObjectId>) {
+        (class.offsets, class.bytes, class.profile.id, class.unpublished.then_some(class.object))
     }
 
     /// Whether both touch a common byte, one writes, and one is not atomic.

@@ -1,18 +1,18 @@
 //! Warnings: pairs of accesses that may race, one per pair of source places, with their contexts inside.
 
-use crate::pairs::Pairs;
+use crate::pairs::Pair;
+use crate::relation::{Listed, Relation};
 use raddle_absint::accesses::Access;
 use raddle_base::{SiteId, Span};
 use raddle_ir::Program;
 use raddle_ir::expand::Expanded;
-use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Sites of the original program, the smaller first; a place that races with itself has both the same.
     pub first: SiteId,
     pub second: SiteId,
-    /// Pairs of accesses (indices into the analysis' list): one per calling context and thread.
+    /// Pairs of accesses (indices into the analysis' list), the first ones: one per calling context.
     pub contexts: Vec<(usize, usize)>,
     /// 1 is the most telling. Warnings that a weaker one covers come after all others.
     pub rank: u32,
@@ -20,53 +20,92 @@ pub struct Warning {
     pub covered_by: Option<usize>,
 }
 
+/// Whether warnings are all there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    Complete,
+    /// There are more pairs of source places than are listed; they were counted.
+    Counted,
+    /// There are more, nobody knows how many.
+    Uncounted,
+}
+
 /// Contexts kept of one warning.
 const CONTEXTS: usize = 64;
 
-/// `ranks` has a rank and a covering pair for each warned pair.
-pub(crate) fn group(
+/// Pairs of places that are kept at most; the others are only counted.
+const PLACES: usize = 20_000;
+
+/// Warnings before they are ranked.
+pub(crate) struct Unranked {
+    listed: Listed<Place>,
+    /// All pairs of accesses in the list, in the order of their places.
+    pub pairs: Vec<Pair>,
+}
+
+/// What may race, by source place.
+pub(crate) fn list(
     program: &Program,
     expanded: &Expanded,
     accesses: &[Access],
-    pairs: &Pairs,
-    ranks: &[(usize, Option<usize>)],
-) -> Vec<Warning> {
-    let mut by_place: BTreeMap<(Place, Place), Warning> = BTreeMap::new();
-    let mut place_of: Vec<(Place, Place)> = Vec::with_capacity(pairs.warned.len());
-    let mut best: BTreeMap<(Place, Place), (usize, Option<usize>)> = BTreeMap::new();
-    for (pair, rank) in pairs.warned.iter().zip(ranks) {
-        let site = |index: usize| expanded.site_origin[accesses[index].site];
-        let (a, b) = (
-            (place(program, site(pair.first)), pair.first),
-            (place(program, site(pair.second)), pair.second),
-        );
-        let ((low, x), (high, y)) = if a.0 <= b.0 { (a, b) } else { (b, a) };
-        place_of.push((low, high));
-        let lowest = best.entry((low, high)).or_insert(*rank);
-        *lowest = (*lowest).min(*rank);
-        let warning = by_place.entry((low, high)).or_insert_with(|| Warning {
-            first: site(x),
-            second: site(y),
-            contexts: Vec::new(),
-            rank: 0,
-            covered_by: None,
-        });
-        if warning.contexts.len() < CONTEXTS && !warning.contexts.contains(&(x, y)) {
-            warning.contexts.push((x, y));
+    relation: &Relation,
+) -> Unranked {
+    let of = |index: usize| place(program, expanded.site_origin[accesses[index].site]);
+    let listed = relation.list(of, PLACES, CONTEXTS);
+    let pairs = listed.pairs.values().flatten().copied().collect();
+    Unranked { listed, pairs }
+}
+
+impl Unranked {
+    pub fn places(&self) -> u64 {
+        self.listed.places
+    }
+
+    pub fn listing(&self) -> Listing {
+        match self.listed.counted {
+            false => Listing::Uncounted,
+            true if self.listed.places > self.listed.pairs.len() as u64 => Listing::Counted,
+            true => Listing::Complete,
         }
     }
-    let mut ordered: Vec<((Place, Place), Warning)> = by_place.into_iter().collect();
-    ordered.sort_by_key(|(place, _)| (best[place].0, *place));
-    let position: BTreeMap<(Place, Place), usize> =
-        ordered.iter().enumerate().map(|(index, (place, _))| (*place, index)).collect();
-    let mut warnings = Vec::with_capacity(ordered.len());
-    for (index, (place, mut warning)) in ordered.into_iter().enumerate() {
-        warning.rank = index as u32 + 1;
-        warning.covered_by =
-            best[&place].1.map(|pair| position[&place_of[pair]]).filter(|other| *other != index);
-        warnings.push(warning);
+
+    /// `ranks` has a rank and a covering pair for each pair.
+    pub fn rank(
+        &self,
+        program: &Program,
+        expanded: &Expanded,
+        accesses: &[Access],
+        ranks: &[(usize, Option<usize>)],
+    ) -> Vec<Warning> {
+        let site = |index: usize| expanded.site_origin[accesses[index].site];
+        let mut ordered: Vec<((usize, Option<usize>), usize, Warning)> = Vec::new();
+        // Per pair, the position of its places.
+        let mut home: Vec<usize> = Vec::with_capacity(self.pairs.len());
+        for (at, ((low, _), pairs)) in self.listed.pairs.iter().enumerate() {
+            let best = ranks[home.len()..home.len() + pairs.len()].iter().min().copied().unwrap_or_default();
+            home.extend(pairs.iter().map(|_| at));
+            let contexts: Vec<(usize, usize)> = pairs
+                .iter()
+                .map(|pair| match place(program, site(pair.first)) == *low {
+                    true => (pair.first, pair.second),
+                    false => (pair.second, pair.first),
+                })
+                .collect();
+            let (first, second) = (site(contexts[0].0), site(contexts[0].1));
+            ordered.push((best, at, Warning { first, second, contexts, rank: 0, covered_by: None }));
+        }
+        ordered.sort_by_key(|(best, at, _)| (best.0, *at));
+        let mut position = vec![0; ordered.len()];
+        for (index, (_, at, _)) in ordered.iter().enumerate() {
+            position[*at] = index;
+        }
+        let finish = |(index, (best, _, mut warning)): (usize, ((usize, Option<usize>), usize, Warning))| {
+            warning.rank = index as u32 + 1;
+            warning.covered_by = best.1.map(|pair| position[home[pair]]).filter(|other| *other != index);
+            warning
+        };
+        ordered.into_iter().enumerate().map(finish).collect()
     }
-    warnings
 }
 
 /// Source place; instructions without one are told apart by their site.

@@ -6,7 +6,7 @@ use raddle_facts::StaticProof;
 use raddle_finding::{Explanation, Finding, Proved, StaticCounts, UnknownReason};
 use raddle_ir::{FunctionId, Program, SiteId, program_hash};
 use raddle_libmodel::Models;
-use raddle_lockset::{Analysis, Options};
+use raddle_lockset::{Analysis, Listing, Options};
 use std::collections::BTreeSet;
 
 /// The engine's answer about a program.
@@ -24,6 +24,7 @@ pub(crate) struct Statically {
     pub(crate) explanation: Option<Explanation>,
     /// Variables of several threads of which every pair is ruled out.
     free_variables: Vec<String>,
+    listing: Listing,
     /// The pairs of source places that are warned of; `None`: not all are listed.
     warned: Option<BTreeSet<(Place, Place)>>,
 }
@@ -68,6 +69,7 @@ pub(crate) fn analyse(
         },
         explanation,
         free_variables: analysis.free_variables(),
+        listing: analysis.listing,
         warned: warned(program, &analysis),
         assumptions,
     };
@@ -86,11 +88,16 @@ impl Statically {
     pub(crate) fn reasons(&self) -> Vec<UnknownReason> {
         let mut reasons = self.gaps.clone();
         reasons.extend(self.refused.clone());
-        if !self.findings.is_empty() {
-            let text = match self.findings.len() {
+        if !self.findings.is_empty() || self.counts.warnings > 0 {
+            let (all, listed) = (self.counts.after_contexts, self.findings.len() as u64);
+            let least = if self.listing == Listing::Uncounted { "at least " } else { "" };
+            let mut text = match all {
                 1 => "one pair of accesses could not be ruled out statically".to_owned(),
-                count => format!("{count} pairs of accesses could not be ruled out statically"),
+                _ => format!("{least}{all} pairs of accesses could not be ruled out statically"),
             };
+            if all > listed || !least.is_empty() {
+                text.push_str(&format!("; {listed} are listed"));
+            }
             reasons.push(UnknownReason { place: String::new(), text });
         }
         reasons
@@ -115,7 +122,7 @@ impl Statically {
 
 fn warned(program: &Program, analysis: &Analysis) -> Option<BTreeSet<(Place, Place)>> {
     let pairs = analysis.warnings.iter().map(|warning| pair(program, warning.first, warning.second));
-    (!analysis.pairs.cut_off).then(|| pairs.collect())
+    (analysis.listing == Listing::Complete).then(|| pairs.collect())
 }
 
 fn pair(program: &Program, a: SiteId, b: SiteId) -> (Place, Place) {
@@ -168,6 +175,7 @@ impl Statically {
             counts: StaticCounts::default(),
             explanation: None,
             free_variables: Vec::new(),
+            listing: Listing::Complete,
             warned: Some(BTreeSet::new()),
         }
     }

@@ -6,6 +6,10 @@ use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, LockReport, T
 use raddle_ir::Program;
 use raddle_lockset::{Analysis, Explainer, LockNames, Warning};
 
+/// Warnings that are told in full; the others are counted.
+const LISTED: usize = 1_000;
+
+/// The most telling warnings.
 pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
     let names = analysis.lock_names();
     let mut explainer = Explainer::new(analysis);
@@ -24,7 +28,7 @@ pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
             accesses,
             evidence: Evidence::Warning {
                 contexts: warning.contexts.len(),
-                covered_by: warning.covered_by.map(id),
+                covered_by: warning.covered_by.filter(|other| *other < LISTED).map(id),
             },
             engine: "static",
             rank: warning.rank,
@@ -32,7 +36,7 @@ pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
             assumptions: Vec::new(),
         }
     };
-    analysis.warnings.iter().enumerate().map(finding).collect()
+    analysis.warnings.iter().take(LISTED).enumerate().map(finding).collect()
 }
 
 /// Threads of one name, by where they are created; instances of one thread as one and another.
