@@ -95,6 +95,20 @@ pub fn excludes(done: &Footprint, other: &Footprint) -> bool {
     fills || dependent(done, other)
 }
 
+/// Whether an operation of another thread, which is dependent on a step of this one, is certainly impossible without it: the thread held
+/// the lock, was alive, had not arrived, had not ended the initialiser.
+pub fn is_needed_by(thread: ThreadId, done: OpKind, outcome: &Footprint, operation: OpKind) -> bool {
+    let held = |lock| *outcome == Footprint::Lock { lock, using: LockUse::Exclusive };
+    match (operation, done) {
+        (OpKind::Lock { lock, how: LockHow::Block, .. }, OpKind::Unlock { .. }) => held(lock),
+        (OpKind::WaitEnd { mutex, .. }, OpKind::Unlock { .. }) => held(mutex),
+        (OpKind::Join { child }, OpKind::End) => child == thread,
+        (OpKind::BarrierLeave { .. }, OpKind::BarrierArrive { .. }) => true,
+        (OpKind::Once { .. }, OpKind::OnceEnd { .. }) => true,
+        _ => false,
+    }
+}
+
 /// Whether the two would compete, in some state, for what only so many can have, though they may be independent here.
 pub fn compete(a: &Footprint, b: &Footprint) -> bool {
     match (a, b) {

@@ -5,3 +5,4 @@ pub mod dpor;
 pub mod enumerate;
 pub mod pdp;
 pub mod minimise;
+pub mod stateful;

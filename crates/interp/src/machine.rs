@@ -12,7 +12,7 @@ use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
 use raddle_ir::{FunctionId, Program};
 use raddle_libmodel::{Effect, Models};
 use raddle_machine::{
-    Machine, ObjectInfo, ObjectKind, Operation, Sink, StackSource, Status, ThreadInfo, Visibility,
+    Canonical, Machine, ObjectInfo, ObjectKind, Operation, Sink, StackSource, Status, ThreadInfo, Visibility,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ impl Machine for Interp {
         self.marks = checkpoint.mark;
     }
 
-    fn fingerprint(&mut self) -> u128 {
+    fn canonical(&mut self) -> Canonical {
         fingerprint::of(self)
     }
 

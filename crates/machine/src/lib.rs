@@ -7,9 +7,11 @@
 //!
 //! A machine is deterministic: the same choices from the same start give the same events, states and problems.
 
+mod canonical;
 mod operation;
 mod sink;
 
+pub use canonical::{Canonical, Names, ObjectNames};
 pub use operation::{LockHow, OpKind, Operation};
 pub use sink::{IgnoreEvents, Sink, StackSource, TraceSink};
 
@@ -42,7 +44,12 @@ pub trait Machine {
     fn discard(&mut self, checkpoint: Self::Checkpoint);
 
     /// A hash of the state that does not depend on the order of allocations or the numbering of threads.
-    fn fingerprint(&mut self) -> u128;
+    fn fingerprint(&mut self) -> u128 {
+        self.canonical().key
+    }
+
+    /// The fingerprint with the names that it was computed with.
+    fn canonical(&mut self) -> Canonical;
 
     /// Problems met on this run so far.
     fn problems(&self) -> &[Problem];

@@ -22,7 +22,7 @@
 
 pub mod point;
 pub mod table;
-mod transfer;
+pub mod transfer;
 
 use crate::access::{Class, access};
 use crate::race::FirstRace;

@@ -33,6 +33,13 @@ impl<V: Clone> Shadow<V> {
         self.get(loc.object).into_iter().flat_map(move |ranges| ranges.overlapping(byte_range(loc)))
     }
 
+    /// Every segment with its object.
+    pub fn segments(&self) -> impl Iterator<Item = (ObjectId, Range<u64>, &V)> {
+        let objects = self.objects.iter();
+        objects
+            .flat_map(|(id, ranges)| ranges.overlapping(0..u64::MAX).map(move |(at, value)| (*id, at, value)))
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.objects.values().flat_map(|ranges| ranges.values())
     }

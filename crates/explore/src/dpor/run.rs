@@ -5,7 +5,7 @@
 //! or put it to sleep. The order is closed under transitivity and kept as a vector clock per step.
 
 use super::sections::{Along, Grouping, Locks};
-use crate::dependence::{Footprint, LockUse, NextMove, Performed};
+use crate::dependence::{Footprint, NextMove, Performed, is_needed_by};
 use crate::enumerate::{Recorder, Taken};
 use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
@@ -170,20 +170,14 @@ impl Step {
     /// Whether the operation of another thread, which is dependent on this step, is certainly impossible without it: the thread held
     /// the lock, was alive, had not arrived, had not ended the initialiser.
     pub(super) fn is_needed_by(&self, operation: OpKind) -> bool {
-        let held = |lock| self.outcome == Footprint::Lock { lock, using: LockUse::Exclusive };
         let given_up = |lock| self.action.along.as_ref().is_some_and(|along| along.releases(lock));
-        match (operation, self.operation.kind) {
-            (OpKind::Lock { lock, how: LockHow::Block, .. } | OpKind::WaitEnd { mutex: lock, .. }, _)
+        match operation {
+            OpKind::Lock { lock, how: LockHow::Block, .. } | OpKind::WaitEnd { mutex: lock, .. }
                 if given_up(lock) =>
             {
                 true
             }
-            (OpKind::Lock { lock, how: LockHow::Block, .. }, OpKind::Unlock { .. }) => held(lock),
-            (OpKind::WaitEnd { mutex, .. }, OpKind::Unlock { .. }) => held(mutex),
-            (OpKind::Join { child }, OpKind::End) => child == self.thread(),
-            (OpKind::BarrierLeave { .. }, OpKind::BarrierArrive { .. }) => true,
-            (OpKind::Once { .. }, OpKind::OnceEnd { .. }) => true,
-            _ => false,
+            _ => is_needed_by(self.thread(), self.operation.kind, &self.outcome, operation),
         }
     }
 

@@ -6,10 +6,10 @@
 //! states seen before may be skipped ([`StateCache::Fingerprints`]).
 
 use super::exploration::{
-    Atomicity, Coverage, Exploration, FoundProblem, FoundRace, Gap, RaceAccess, RaceKey, RunCount, common,
+    Coverage, Exploration, FoundProblem, FoundRace, Gap, RaceAccess, RaceKey, RunCount, common,
 };
 use super::limits::{Goal, Limits, StateCache};
-use raddle_event::{AccessKind, AtomicOp, Choice, Event, EventKind, Loc, ProblemKind, Schedule, ThreadId};
+use raddle_event::{AtomicOp, Choice, Event, EventKind, Loc, ProblemKind, Schedule, ThreadId};
 use raddle_finding::Deadlocks;
 use raddle_machine::{IgnoreEvents, Machine, OpKind, Status, TraceSink, Visibility};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -109,9 +109,7 @@ impl Search<'_> {
         }
         for (index, a) in next.iter().enumerate() {
             for b in &next[index + 1..] {
-                let writes = a.access.kind == AccessKind::Write || b.access.kind == AccessKind::Write;
-                let plain = a.access.atomicity == Atomicity::Plain || b.access.atomicity == Atomicity::Plain;
-                if a.thread == b.thread || !writes || !plain || !a.loc.overlaps(b.loc) {
+                if a.thread == b.thread || !a.access.conflicts(b.access) || !a.loc.overlaps(b.loc) {
                     continue;
                 }
                 let key = RaceKey::new(a.access, b.access);

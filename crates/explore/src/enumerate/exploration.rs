@@ -126,6 +126,12 @@ impl RaceKey {
 }
 
 impl RaceAccess {
+    /// Whether two accesses to the same bytes race when nothing orders them.
+    pub fn conflicts(&self, other: RaceAccess) -> bool {
+        (self.kind == AccessKind::Write || other.kind == AccessKind::Write)
+            && (self.atomicity == Atomicity::Plain || other.atomicity == Atomicity::Plain)
+    }
+
     /// `None` for an event that is no access.
     pub fn of(event: &Event) -> Option<(RaceAccess, Loc)> {
         let (loc, kind, atomicity) = match event.kind {

@@ -97,7 +97,8 @@ impl Ledger {
         self.found
     }
 
-    fn race(&mut self, trace: &Trace, pair: RacePair, path: &[Taken]) {
+    /// Takes note of one race.
+    pub(crate) fn race(&mut self, trace: &Trace, pair: RacePair, path: &[Taken]) {
         let key = key_of(trace, pair);
         if !self.known_races.insert(key) {
             return;
@@ -108,7 +109,8 @@ impl Ledger {
         self.found.races.push(found_race(trace, pair, path, &self.visibility));
     }
 
-    fn problems<M: Machine>(&mut self, machine: &M, path: &[Taken]) {
+    /// Takes note of the problems of a run, or of the beginning of one.
+    pub(crate) fn problems<M: Machine>(&mut self, machine: &M, path: &[Taken]) {
         for (key, problems) in problem_groups(machine) {
             if self.known_problems.insert(key) {
                 self.found.problems.push(FoundProblem {

@@ -30,5 +30,5 @@ pub use limits::{Goal, Limits, Progress, StateCache};
 pub use sync_runs::sync;
 
 pub(crate) use ledger::{Ledger, found_race, key_of, problem_groups};
-pub(crate) use recorder::Recorder;
+pub(crate) use recorder::{Recorder, is_weak};
 pub(crate) use sync_runs::Taken;

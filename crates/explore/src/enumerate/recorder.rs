@@ -65,7 +65,7 @@ impl Sink for Recorder {
     }
 }
 
-fn is_weak(op: AtomicOp) -> bool {
+pub(crate) fn is_weak(op: AtomicOp) -> bool {
     match op {
         AtomicOp::Load(order) => order != LoadOrder::SeqCst,
         AtomicOp::Store(order) => order != StoreOrder::SeqCst,

@@ -62,6 +62,15 @@ impl Numbers {
         number
     }
 
+    pub fn number(&self, index: usize) -> Option<u32> {
+        self.numbers[index]
+    }
+
+    /// Dead objects that something still refers to, with their numbers.
+    pub fn ghosts(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.ghosts.iter().map(|(name, number)| (*name, *number))
+    }
+
     pub fn assigned(&self) -> usize {
         self.order.len()
     }

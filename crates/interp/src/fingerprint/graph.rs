@@ -17,7 +17,7 @@ pub(super) enum Node {
 pub(super) struct Graph {
     pub nodes: Vec<Node>,
     index: HashMap<Node, usize>,
-    /// Nodes whose identity is known without looking: globals, blocks of the library. With a colour of their own.
+    /// Nodes whose identity is known without looking: globals, blocks of the library, exposed objects. With a colour of their own.
     pub fixed: Vec<(usize, u64)>,
     /// Slots of live objects by id, for synchronisation objects.
     by_id: HashMap<u32, usize>,
@@ -60,6 +60,13 @@ impl Graph {
         }
         for (number, (_, &address)) in interp.world.state.library.iter().enumerate() {
             graph.fix(interp, address, mix(number as u64 + 1, 0x11_B0_01));
+        }
+        for slot in interp.memory.exposed() {
+            graph.fix(
+                interp,
+                interp.memory.address_of(slot),
+                mix(interp.memory.address_of(slot), 0xE4_90_5E),
+            );
         }
         for thread in &interp.threads {
             if !interp.world.state.life(thread.id).ended {

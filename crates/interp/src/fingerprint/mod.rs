@@ -4,7 +4,8 @@
 //! refers to, refined a few times. Live threads are ordered by colour, then everything reachable is numbered depth first, from the globals
 //! and from the threads in that order, and the state is hashed with these numbers for names. Blocks that nothing refers to cannot
 //! matter to behaviour and are left out; so are output, problems and counters of the run so far, and ended threads to which no
-//! handle is left. An object whose address was looked at as a number is hashed with its address, an exposed thread with its id.
+//! handle is left. An object whose address was looked at as a number is hashed with its address, an exposed thread with its id; such an
+//! object may be reached through the number, so it always counts as referred to.
 //!
 //! Errs: two states that differ only by renaming may get different hashes when the colours do not tell threads apart that are
 //! not alike; two different states get the same hash only by accident (A-HASH).
@@ -16,12 +17,14 @@ use crate::machine::Interp;
 use encode::{Colours, Numbers, Renaming};
 use graph::{Graph, Node};
 use raddle_base::StableHasher;
-use std::collections::HashSet;
+use raddle_event::{ObjectId, ThreadId};
+use raddle_machine::{Canonical, Names, ObjectNames};
+use std::collections::{HashMap, HashSet};
 
 /// Rounds of refinement: how far away a difference can be and still tell two threads apart before numbering.
 const ROUNDS: usize = 4;
 
-pub(crate) fn of(interp: &mut Interp) -> u128 {
+pub(crate) fn of(interp: &mut Interp) -> Canonical {
     let graph = Graph::of(interp);
     let order = live_threads_in_order(interp, &graph);
     let mut numbers = Numbers::new(&graph);
@@ -48,8 +51,50 @@ pub(crate) fn of(interp: &mut Interp) -> u128 {
             }
         }
     }
-    hasher.finish128()
+    name_the_rest(interp, &graph, &mut numbers, &mut hasher);
+    let names = names(interp, &graph, &numbers);
+    Canonical { key: hasher.finish128(), names }
 }
+
+/// What no encoded reference leads to is named by what it is called in this run, which then is part of the state.
+fn name_the_rest(interp: &Interp, graph: &Graph, numbers: &mut Numbers, hasher: &mut StableHasher) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        if numbers.number(index).is_none() {
+            numbers.assign(index);
+            hasher.word(match node {
+                Node::Thread(id) => u64::from(id.0) << 1,
+                Node::Object(slot) => interp.memory.address_of(*slot) | 1,
+            });
+        }
+    }
+}
+
+fn names(interp: &Interp, graph: &Graph, numbers: &Numbers) -> Names {
+    let (mut threads, mut objects) = (HashMap::new(), HashMap::new());
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let number = numbers.number(index).expect("every node has a number");
+        match node {
+            Node::Thread(id) => {
+                threads.insert(*id, ThreadId(number));
+            }
+            // Locals that no other thread can reach have no id yet.
+            Node::Object(slot) if interp.memory.object(*slot).id == ObjectId(u32::MAX) => {}
+            Node::Object(slot) => {
+                objects.insert(interp.memory.object(*slot).id, ObjectId(number));
+            }
+        }
+    }
+    // A freed block that is still pointed to can be touched again, and race.
+    for (name, number) in numbers.ghosts() {
+        if let Some(id) = interp.memory.last_tenant(name) {
+            objects.insert(id, ObjectId(GHOST | number as u32));
+        }
+    }
+    Names::new(threads, ObjectNames::Renamed(objects))
+}
+
+/// Tells the numbers of dead objects from those of live ones.
+const GHOST: u32 = 1 << 31;
 
 /// Live threads, ordered by colour. Their own content mostly tells them apart; only where it does not are references followed.
 fn live_threads_in_order(interp: &Interp, graph: &Graph) -> Vec<usize> {

@@ -309,6 +309,25 @@ impl Memory {
         }
     }
 
+    /// Live objects, other than globals, whose address the program may have as a number.
+    pub fn exposed(&self) -> impl Iterator<Item = Slot> {
+        let tables = self.tables.iter().enumerate();
+        tables.flat_map(|(class, table)| {
+            let exposed =
+                |object: &Object| object.live && object.exposed && object.kind != ObjectKind::Global;
+            let slot = move |index| Slot { class: class as u8, index: index as u32 };
+            table.iter().enumerate().filter(move |(_, o)| exposed(o)).map(move |(index, _)| slot(index))
+        })
+    }
+
+    /// The dead object at whose start the address is, while its slot has not been taken again.
+    pub fn last_tenant(&self, address: u64) -> Option<ObjectId> {
+        let decoded = self.layout.decode(address);
+        let object = self.tables[decoded.class as usize & 7].get(decoded.index as usize)?;
+        let dead = !object.live && object.generation == decoded.generation;
+        (dead && object.id != ObjectId(u32::MAX)).then_some(object.id)
+    }
+
     /// Remembers a change for the checkpoints that are alive.
     fn note(&mut self, entry: Entry) {
         if !self.marks.is_empty() {

@@ -1,11 +1,12 @@
 //! The lockset table: one copy of each distinct set, shared by all bytes that have it (section 7 of the 2006 paper).
 //!
 //! A synchronisation event changes the sets in place, so that it costs time in proportion to the distinct sets and not to the
-//! memory. Sets that become equal are merged: the id of the one then stands for the other.
+//! memory. Sets that become equal are merged: the id of the one then stands for the other. A copy of the table shares its sets.
 
 use super::point::Point;
 use raddle_base::IdVec;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 raddle_base::define_id! {
     /// A set in the table. Two ids may stand for one set, after a merge.
@@ -15,7 +16,7 @@ raddle_base::define_id! {
 #[derive(Clone, Debug, Default)]
 pub struct LocksetTable {
     slots: IdVec<LocksetId, Slot>,
-    index: HashMap<Vec<Point>, LocksetId>,
+    index: HashMap<Arc<[Point]>, LocksetId>,
     /// Number of slots at which to look for unused sets next.
     limit: usize,
 }
@@ -23,7 +24,7 @@ pub struct LocksetTable {
 #[derive(Clone, Debug)]
 enum Slot {
     /// Sorted, without repetition.
-    Set(Vec<Point>),
+    Set(Arc<[Point]>),
     Merged(LocksetId),
 }
 
@@ -35,8 +36,9 @@ impl LocksetTable {
         if let Some(&id) = self.index.get(set) {
             return id;
         }
-        let id = self.slots.push(Slot::Set(set.to_vec()));
-        self.index.insert(set.to_vec(), id);
+        let set: Arc<[Point]> = set.into();
+        let id = self.slots.push(Slot::Set(set.clone()));
+        self.index.insert(set, id);
         id
     }
 
@@ -112,7 +114,7 @@ impl LocksetTable {
             if let Slot::Set(set) = slot
                 && let Some(new) = change(set)
             {
-                changed.push((id, new));
+                changed.push((id, Arc::<[Point]>::from(new)));
             }
         }
         for (id, _) in &changed {

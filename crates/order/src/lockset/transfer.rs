@@ -23,6 +23,24 @@ impl Transfer {
         &self.held[&thread]
     }
 
+    /// The bytes that carry each message: what a message point stands for.
+    pub fn carriers(&self) -> HashMap<MessageId, Vec<Addr>> {
+        let mut carriers: HashMap<MessageId, Vec<Addr>> = HashMap::new();
+        for (object, range, message) in self.messages.segments() {
+            let bytes = range.map(|at| Addr { object, offset: at as u32 });
+            carriers.entry(*message).or_default().extend(bytes);
+        }
+        carriers
+    }
+
+    /// Rounds of the barrier that threads have arrived in and not all left, latest first.
+    pub fn open_rounds(&self, barrier: Addr) -> Vec<u32> {
+        let mut rounds: Vec<u32> =
+            self.rounds.keys().filter(|(at, _)| *at == barrier).map(|(_, round)| *round).collect();
+        rounds.sort_unstable_by(|a, b| b.cmp(a));
+        rounds
+    }
+
     /// What the event is ordered after.
     pub fn arrive(&mut self, event: &Event, table: &mut LocksetTable) {
         let thread = event.thread;

@@ -1,14 +1,19 @@
 //! A hash of a script's state that does not depend on the order in which threads were created.
 //!
 //! A thread is named by its place in the tree of creations: its creator's name and the how-manieth child it is. What a thread sleeps
-//! on is part of the state, because it decides which choices are open.
+//! on is part of the state, because it decides which choices are open. The round of a barrier is not: only how many rounds ago a thread
+//! arrived that has not left yet.
 
+use super::machine::ScriptMachine;
 use super::state::{At, State};
-use raddle_base::StableHasher;
+use super::syntax::Act;
+use raddle_base::{Id, StableHasher};
 use raddle_event::ThreadId;
+use raddle_machine::{Canonical, Names, ObjectNames};
 use std::hash::Hash;
 
-pub(super) fn fingerprint(state: &State) -> u128 {
+pub(super) fn canonical(machine: &ScriptMachine) -> Canonical {
+    let state = &machine.state;
     let names: Vec<Vec<u32>> =
         (0..state.threads.len() as u32).map(|thread| name(state, ThreadId(thread))).collect();
     let named = |thread: ThreadId| &names[thread.0 as usize];
@@ -17,7 +22,7 @@ pub(super) fn fingerprint(state: &State) -> u128 {
     state.sems.hash(&mut hasher);
     state.onces.hash(&mut hasher);
     for barrier in &state.barriers {
-        (barrier.arrived, barrier.round).hash(&mut hasher);
+        barrier.arrived.hash(&mut hasher);
     }
     for lock in &state.locks {
         (lock.owner.map(named), lock.depth).hash(&mut hasher);
@@ -34,9 +39,10 @@ pub(super) fn fingerprint(state: &State) -> u128 {
     }
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|index| &names[*index]);
-    for index in order {
+    for &index in &order {
         let thread = &state.threads[index];
-        (&names[index], thread.function, thread.local.at).hash(&mut hasher);
+        (&names[index], thread.function).hash(&mut hasher);
+        place(machine, ThreadId::from_index(index)).hash(&mut hasher);
         if thread.local.at == At::Ended {
             continue;
         }
@@ -50,7 +56,23 @@ pub(super) fn fingerprint(state: &State) -> u128 {
             (visit.variant, &visit.conditions).hash(&mut hasher);
         }
     }
-    hasher.finish128()
+    let numbered = order.iter().enumerate();
+    let threads =
+        numbered.map(|(n, index)| (ThreadId::from_index(*index), ThreadId::from_index(n))).collect();
+    Canonical { key: hasher.finish128(), names: Names::new(threads, ObjectNames::Same) }
+}
+
+/// Where the thread stands. A round is told by its distance from the present one.
+fn place(machine: &ScriptMachine, thread: ThreadId) -> At {
+    match machine.state.thread(thread).local.at {
+        At::BarrierLeave { round } => {
+            let (_, Act::Barrier { barrier }) = machine.act(thread) else {
+                unreachable!("it is at a barrier")
+            };
+            At::BarrierLeave { round: machine.state.barriers[usize::from(barrier)].round - round }
+        }
+        at => at,
+    }
 }
 
 fn name(state: &State, thread: ThreadId) -> Vec<u32> {

@@ -8,7 +8,8 @@ use super::syntax::{Act, Script};
 use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, Event, EventKind, Loc, ObjectId, Problem, ProblemKind, ThreadId};
 use raddle_machine::{
-    Machine, ObjectInfo, ObjectKind, OpKind, Operation, Sink, StackSource, Status, ThreadInfo, Visibility,
+    Canonical, Machine, ObjectInfo, ObjectKind, OpKind, Operation, Sink, StackSource, Status, ThreadInfo,
+    Visibility,
 };
 use std::rc::Rc;
 
@@ -270,8 +271,8 @@ impl Machine for ScriptMachine {
 
     fn discard(&mut self, _checkpoint: Saved) {}
 
-    fn fingerprint(&mut self) -> u128 {
-        super::fingerprint::fingerprint(&self.state)
+    fn canonical(&mut self) -> Canonical {
+        super::fingerprint::canonical(self)
     }
 
     fn problems(&self) -> &[Problem] {

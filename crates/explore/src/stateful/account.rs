@@ -1,0 +1,183 @@
+//! What a search that follows paths step by step has counted and found so far, and when it must stop.
+
+use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount};
+use raddle_event::{Choice, Event, ProblemKind};
+use raddle_finding::Deadlocks;
+use raddle_machine::{Machine, Status, Visibility};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+pub(crate) struct Account<'a> {
+    pub(crate) limits: &'a Limits<'a>,
+    began: Instant,
+    ledger: Ledger,
+    counted: RunCount,
+    steps: u64,
+    pass: u32,
+    gaps: BTreeSet<Gap>,
+    assumptions: BTreeSet<&'static str>,
+}
+
+/// Why a pass ended before it was through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    RaceFound,
+    /// A race at accesses that are not visible: the order of steps no longer decides what happens.
+    MoreToSee,
+    GivenUp(Gap),
+}
+
+/// Steps between two looks at the clock.
+const LOOK: u64 = 1024;
+
+impl<'a> Account<'a> {
+    pub(crate) fn new(limits: &'a Limits<'a>, visibility: Visibility) -> Self {
+        Self {
+            limits,
+            began: Instant::now(),
+            ledger: Ledger::seeing(visibility),
+            counted: RunCount::default(),
+            steps: 0,
+            pass: 0,
+            gaps: BTreeSet::new(),
+            assumptions: BTreeSet::new(),
+        }
+    }
+
+    /// Goes through passes, each with more accesses visible, until one ends the search. The machine stands at its start, and does so
+    /// afterwards, with [`Visibility::SyncOnly`].
+    pub(crate) fn passes<M: Machine>(
+        mut self,
+        machine: &mut M,
+        mut pass: impl FnMut(&mut Self, &mut M) -> Result<(), Stop>,
+    ) -> Exploration {
+        let start = machine.checkpoint();
+        let coverage = loop {
+            self.pass += 1;
+            self.gaps.clear();
+            machine.set_visibility(self.ledger.start_pass());
+            let end = pass(&mut self, machine);
+            machine.restore(&start);
+            match end {
+                Err(Stop::MoreToSee) => {}
+                Err(Stop::RaceFound) => break Coverage::StoppedAtRace,
+                Err(Stop::GivenUp(gap)) => {
+                    self.gaps.insert(gap);
+                    break Coverage::Partial;
+                }
+                Ok(()) if self.gaps.is_empty() => break Coverage::Complete,
+                Ok(()) => break Coverage::Partial,
+            }
+        };
+        machine.discard(start);
+        machine.set_visibility(Visibility::SyncOnly);
+        self.finish(coverage)
+    }
+
+    /// Before every step.
+    pub(crate) fn step(&mut self, depth: usize) -> Result<(), Stop> {
+        if self.steps >= self.limits.steps {
+            return Err(Stop::GivenUp(Gap::Steps));
+        }
+        if self.limits.is_interrupted() {
+            return Err(Stop::GivenUp(Gap::Interrupted));
+        }
+        self.steps += 1;
+        if self.steps.is_multiple_of(LOOK) {
+            self.look(depth)?;
+        }
+        Ok(())
+    }
+
+    /// After every step: takes note of the races that it showed and of the problems met so far.
+    pub(crate) fn stepped<M: Machine>(
+        &mut self,
+        machine: &M,
+        races: &[(Event, Event)],
+        path: &[Choice],
+    ) -> Result<(), Stop> {
+        for (first, second) in races {
+            self.ledger.race_between(*first, *second, path.iter().copied());
+        }
+        if !machine.problems().is_empty() {
+            self.ledger.run_without_races(machine, path.iter().copied());
+        }
+        if self.limits.goal == Goal::FirstRace && self.ledger.race_count() > 0 {
+            self.assume(machine.assumptions());
+            return Err(Stop::RaceFound);
+        }
+        if self.ledger.has_outgrown_its_pass() { Err(Stop::MoreToSee) } else { Ok(()) }
+    }
+
+    /// A run has come to its end, by itself or because of `excess`.
+    pub(crate) fn ended<M: Machine>(&mut self, machine: &M, excess: Option<Gap>) -> Result<(), Stop> {
+        self.assume(machine.assumptions());
+        match machine.status() {
+            Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock => {
+                self.counted.executions += 1;
+            }
+            Status::Infeasible => self.counted.infeasible += 1,
+            Status::Unsupported { site, reason } => self.truncated(Gap::Unsupported { site, reason }),
+            Status::Limit { reason } => self.truncated(Gap::Machine { reason }),
+            Status::Running => self.truncated(excess.expect("the run was cut for a reason")),
+        }
+        let RunCount { executions, infeasible, truncated } = self.counted;
+        if executions + infeasible + truncated >= self.limits.executions {
+            return Err(Stop::GivenUp(Gap::Executions));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn assume(&mut self, assumptions: impl IntoIterator<Item = &'static str>) {
+        self.assumptions.extend(assumptions);
+    }
+
+    /// Something is left out of the search.
+    pub(crate) fn gap(&mut self, gap: Gap) {
+        self.gaps.insert(gap);
+    }
+
+    fn truncated(&mut self, gap: Gap) {
+        self.counted.truncated += 1;
+        self.gaps.insert(gap);
+    }
+
+    fn look(&self, depth: usize) -> Result<(), Stop> {
+        if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
+            return Err(Stop::GivenUp(Gap::Time));
+        }
+        if let Some(progress) = self.limits.progress {
+            progress(&Progress {
+                executions: self.counted.executions,
+                steps: self.steps,
+                depth,
+                races: self.ledger.race_count(),
+                pass: self.pass,
+            });
+        }
+        Ok(())
+    }
+
+    fn finish(self, coverage: Coverage) -> Exploration {
+        let found = self.ledger.results();
+        let (races, problems) = (found.races, found.problems);
+        let deadlocks = if problems.iter().any(|found| found.problems[0].kind == ProblemKind::Deadlock) {
+            Deadlocks::Found
+        } else if coverage == Coverage::Complete {
+            Deadlocks::None
+        } else {
+            Deadlocks::Unknown
+        };
+        Exploration {
+            races,
+            problems,
+            coverage,
+            unknown_reasons: self.gaps,
+            deadlocks,
+            runs: self.counted,
+            steps: self.steps,
+            passes: self.pass,
+            assumptions: found.assumptions.into_iter().chain(self.assumptions).collect(),
+        }
+    }
+}

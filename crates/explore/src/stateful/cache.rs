@@ -1,0 +1,124 @@
+//! The states seen so far, and what is known of each: `table` and `rtable` of Fig. 5.
+//!
+//! With a state are kept the elements that it was searched with, those of incomparable sets side by side, and the operations that were
+//! met in its future. Keys are 128 bits long (A-HASH).
+
+use super::future::Future;
+use super::history::{CanonicalPoint, Place};
+use raddle_machine::Names;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+#[derive(Default)]
+pub(super) struct Cache {
+    states: HashMap<u128, State>,
+    points: Numbering<CanonicalPoint>,
+    futures: Numbering<Future>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Minimal sets, sorted.
+    searched: HashMap<Place, Vec<Box<[u32]>>>,
+    /// In this round of the search.
+    visited: bool,
+    visits_on_stack: u32,
+    /// Sorted.
+    future: Vec<u32>,
+    /// How many operations of its future were known when somebody relied on it first.
+    relied_on: Option<usize>,
+}
+
+/// What is to be done with a state that the search has come to.
+pub(super) enum Visit {
+    /// Search it, with the elements at these positions.
+    Search(Vec<usize>),
+    /// It is covered by what was or is being searched.
+    Covered { on_stack: bool },
+}
+
+impl Cache {
+    /// Another round: nothing was visited in it yet; futures stay known.
+    pub(super) fn start_round(&mut self) {
+        for state in self.states.values_mut() {
+            state.searched.clear();
+            state.visited = false;
+            state.visits_on_stack = 0;
+            state.relied_on = None;
+        }
+    }
+
+    /// Whether somebody relied on a future of which more became known later.
+    pub(super) fn needs_another_round(&self) -> bool {
+        self.states.values().any(|state| state.relied_on.is_some_and(|known| known < state.future.len()))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub(super) fn visit(&mut self, key: u128, elements: &[(Place, Vec<CanonicalPoint>)]) -> Visit {
+        let state = self.states.entry(key).or_default();
+        let mut uncovered = Vec::new();
+        for (at, (place, points)) in elements.iter().enumerate() {
+            let mut set: Box<[u32]> = points.iter().map(|point| self.points.number(*point)).collect();
+            set.sort_unstable();
+            let searched = state.searched.entry(*place).or_default();
+            if searched.iter().all(|known| !is_subset(known, &set)) {
+                searched.retain(|known| !is_subset(&set, known));
+                searched.push(set);
+                uncovered.push(at);
+            }
+        }
+        if state.visited && uncovered.is_empty() {
+            state.relied_on.get_or_insert(state.future.len());
+            return Visit::Covered { on_stack: state.visits_on_stack > 0 };
+        }
+        state.visited = true;
+        state.visits_on_stack += 1;
+        Visit::Search(uncovered)
+    }
+
+    /// What may still happen from the state, as far as it is known, in the names of the run.
+    pub(super) fn future(&self, key: u128, names: &Names) -> HashSet<Future> {
+        let Some(state) = self.states.get(&key) else { return HashSet::new() };
+        let back = names.inverse();
+        state.future.iter().filter_map(|at| self.futures.items[*at as usize].renamed(&back)).collect()
+    }
+
+    /// The visit of the state is over.
+    pub(super) fn leave(&mut self, key: u128, names: &Names, future: &HashSet<Future>) {
+        let state = self.states.get_mut(&key).expect("it was visited");
+        state.visits_on_stack -= 1;
+        let numbers = future.iter().filter_map(|future| future.renamed(names));
+        state.future.extend(numbers.map(|future| self.futures.number(future)));
+        state.future.sort_unstable();
+        state.future.dedup();
+    }
+}
+
+struct Numbering<T> {
+    numbers: HashMap<T, u32>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Numbering<T> {
+    fn default() -> Self {
+        Self { numbers: HashMap::new(), items: Vec::new() }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Numbering<T> {
+    fn number(&mut self, item: T) -> u32 {
+        let next = self.items.len() as u32;
+        let number = *self.numbers.entry(item).or_insert(next);
+        if number == next {
+            self.items.push(item);
+        }
+        number
+    }
+}
+
+fn is_subset(small: &[u32], large: &[u32]) -> bool {
+    small.iter().all(|item| large.binary_search(item).is_ok())
+}

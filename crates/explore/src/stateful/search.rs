@@ -1,0 +1,272 @@
+//! The depth-first search of Fig. 6 and 7.
+
+use super::account::{Account, Stop};
+use super::cache::{Cache, Visit};
+use super::future::{Future, Tried, Waiting, first, missing, pending};
+use super::history::{History, Listing};
+use super::path::step;
+use super::{Caching, Stateful};
+use crate::enumerate::{Gap, Goal, Limits};
+use raddle_base::StableHasher;
+use raddle_event::{Choice, ThreadId};
+use raddle_machine::{Machine, Names, Status, Visibility};
+use std::collections::{BTreeSet, HashSet};
+
+pub(super) fn search<M: Machine>(
+    machine: &mut M,
+    limits: &Limits,
+    visibility: Visibility,
+    caching: Caching,
+) -> Stateful {
+    let (mut states, mut covered) = (0, 0);
+    let exploration = Account::new(limits, visibility).passes(machine, |account, machine| {
+        let mut cache = (caching == Caching::On).then(Cache::default);
+        let end = loop {
+            let mut search =
+                Search { account, cache: cache.as_mut(), nodes: Vec::new(), path: Vec::new(), covered: 0 };
+            let end = search.all(machine);
+            covered += search.covered;
+            while let Some(node) = search.nodes.pop() {
+                machine.restore(&node.checkpoint);
+                machine.discard(node.checkpoint);
+            }
+            match cache.as_mut() {
+                Some(cache) if end.is_ok() && cache.needs_another_round() => cache.start_round(),
+                _ => break end,
+            }
+        };
+        states += cache.map_or(0, |cache| cache.len() as u64);
+        end
+    });
+    Stateful { exploration, states, covered }
+}
+
+struct Search<'s, 'a, C> {
+    account: &'s mut Account<'a>,
+    cache: Option<&'s mut Cache>,
+    nodes: Vec<Node<C>>,
+    path: Vec<Choice>,
+    covered: u64,
+}
+
+/// A state on the present path.
+struct Node<C> {
+    checkpoint: C,
+    /// How it is known to the cache.
+    known_as: Option<(u128, Names)>,
+    history: History,
+    enabled: Vec<Choice>,
+    waiting: Waiting,
+    threads: u32,
+    /// All of a thread's variants are tried when one is.
+    tried: Vec<Tried>,
+    left: Vec<Choice>,
+    future: HashSet<Future>,
+    expansion: Expansion,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expansion {
+    /// As many threads as must be.
+    Closed,
+    /// All of them: a step led back to a state on the path.
+    Full,
+}
+
+/// How the search came out of a step.
+enum Arrival {
+    /// There is a new node.
+    Open,
+    /// It ends here; this may have followed.
+    Shut { future: HashSet<Future>, on_stack: bool },
+}
+
+impl<C> Search<'_, '_, C> {
+    fn all<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<(), Stop> {
+        let listing = match self.account.limits.goal {
+            Goal::FirstRace => Listing::First,
+            Goal::AllRaces => Listing::EveryPair,
+        };
+        let mut enabled = Vec::new();
+        machine.enabled(&mut enabled);
+        let mut arrival = self.arrive(machine, History::new(listing), enabled)?;
+        loop {
+            if let (Arrival::Shut { future, on_stack }, Some(_)) = (&mut arrival, self.nodes.last()) {
+                self.came_back(std::mem::take(future), *on_stack);
+            }
+            let Some(node) = self.nodes.last_mut() else { return Ok(()) };
+            if let Some(choice) = node.left.pop() {
+                arrival = self.step(machine, choice)?;
+                continue;
+            }
+            let more = node.missing();
+            if more.is_empty() {
+                arrival = self.leave(machine);
+            } else {
+                more.into_iter().for_each(|thread| node.take_up(thread));
+                arrival = Arrival::Open;
+            }
+        }
+    }
+
+    fn step<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, choice: Choice) -> Result<Arrival, Stop> {
+        let depth = self.nodes.len();
+        self.account.step(depth)?;
+        let node = self.nodes.last_mut().expect("there is a node to go on from");
+        machine.restore(&node.checkpoint);
+        let mut history = node.history.clone();
+        let mut after = Vec::new();
+        self.path.truncate(depth - 1);
+        self.path.push(choice);
+        let done = step(machine, choice, &mut history, &mut after);
+        let tried =
+            node.tried.iter_mut().find(|tried| tried.thread == choice.thread).expect("it was taken up");
+        tried.outcomes.push((done.kind, done.outcome));
+        tried.touched.extend(touched(choice.thread, &node.enabled, &after));
+        self.account.assume(done.assumption);
+        match self.account.stepped(machine, &done.races, &self.path) {
+            Err(Stop::MoreToSee) => {
+                self.run_on(machine, history, after)?;
+                return Err(Stop::MoreToSee);
+            }
+            end => end?,
+        }
+        self.arrive(machine, history, after)
+    }
+
+    fn arrive<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+        mut history: History,
+        enabled: Vec<Choice>,
+    ) -> Result<Arrival, Stop> {
+        let mut future = pending(machine);
+        let too_long = self.path.len() as u64 >= self.account.limits.run_steps;
+        if machine.status() != Status::Running || too_long {
+            self.account.ended(machine, too_long.then_some(Gap::RunSteps))?;
+            return Ok(Arrival::Shut { future, on_stack: false });
+        }
+        let mut known_as = None;
+        if let Some(cache) = self.cache.as_deref_mut() {
+            let canonical = machine.canonical();
+            let key = with_choices(canonical.key, &canonical.names, &enabled);
+            match cache.visit(key, &history.canonical(&canonical.names)) {
+                Visit::Covered { on_stack } => {
+                    self.covered += 1;
+                    self.account.assume(machine.assumptions().into_iter().chain(["A-HASH"]));
+                    let future = cache.future(key, &canonical.names);
+                    return Ok(Arrival::Shut { future, on_stack });
+                }
+                Visit::Search(elements) => history.keep(&elements),
+            }
+            future.extend(cache.future(key, &canonical.names));
+            known_as = Some((key, canonical.names));
+        }
+        let waiting = Waiting::of(machine, &enabled);
+        let start = first(machine, &enabled, &waiting);
+        let mut node = Node {
+            checkpoint: machine.checkpoint(),
+            known_as,
+            history,
+            enabled,
+            waiting,
+            threads: machine.thread_count(),
+            tried: Vec::new(),
+            left: Vec::new(),
+            future,
+            expansion: Expansion::Closed,
+        };
+        node.take_up(start);
+        self.nodes.push(node);
+        Ok(Arrival::Open)
+    }
+
+    /// A step from the last node has been followed to its end.
+    fn came_back(&mut self, future: HashSet<Future>, on_stack: bool) {
+        let depth = self.nodes.len() - 1;
+        let mover = self.path[depth].thread;
+        let node = &mut self.nodes[depth];
+        let known = node.threads;
+        let attributed =
+            future.into_iter().map(|next| if next.thread.0 < known { next } else { next.by(mover) });
+        node.future.extend(attributed);
+        if on_stack {
+            node.expansion = Expansion::Full;
+        }
+    }
+
+    fn leave<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Arrival {
+        let node = self.nodes.pop().expect("it is the last");
+        self.path.truncate(self.nodes.len());
+        if let (Some(cache), Some((key, names))) = (self.cache.as_deref_mut(), &node.known_as) {
+            cache.leave(*key, names, &node.future);
+        }
+        machine.restore(&node.checkpoint);
+        machine.discard(node.checkpoint);
+        Arrival::Shut { future: node.future, on_stack: false }
+    }
+
+    /// Follows one run to its end for the races that it shows, before the search starts again with more accesses visible.
+    fn run_on<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        mut history: History,
+        mut choices: Vec<Choice>,
+    ) -> Result<(), Stop> {
+        while machine.status() == Status::Running && (self.path.len() as u64) < self.account.limits.run_steps
+        {
+            self.account.step(self.path.len())?;
+            let choice = choices[0];
+            self.path.push(choice);
+            let done = step(machine, choice, &mut history, &mut choices);
+            self.account.assume(done.assumption);
+            match self.account.stepped(machine, &done.races, &self.path) {
+                Ok(()) | Err(Stop::MoreToSee) => {}
+                end => return end,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<C> Node<C> {
+    fn take_up(&mut self, thread: ThreadId) {
+        self.tried.push(Tried { thread, outcomes: Vec::new(), touched: BTreeSet::new() });
+        self.left.extend(self.enabled.iter().rev().filter(|choice| choice.thread == thread));
+    }
+
+    fn missing(&self) -> BTreeSet<ThreadId> {
+        match self.expansion {
+            Expansion::Closed => missing(&self.tried, &self.enabled, &self.waiting, &self.future),
+            Expansion::Full => {
+                let is_tried = |thread: &ThreadId| self.tried.iter().any(|tried| tried.thread == *thread);
+                self.enabled.iter().map(|choice| choice.thread).filter(|thread| !is_tried(thread)).collect()
+            }
+        }
+    }
+}
+
+/// Threads other than the mover that could move before, and can no longer do exactly the same.
+fn touched(mover: ThreadId, before: &[Choice], after: &[Choice]) -> BTreeSet<ThreadId> {
+    let of = |choices: &[Choice], thread: ThreadId| -> Vec<Choice> {
+        choices.iter().copied().filter(|choice| choice.thread == thread).collect()
+    };
+    let others: BTreeSet<ThreadId> =
+        before.iter().map(|choice| choice.thread).filter(|thread| *thread != mover).collect();
+    others.into_iter().filter(|thread| of(before, *thread) != of(after, *thread)).collect()
+}
+
+/// A machine may let a thread sleep for what it did before: states in which different choices are open are different.
+fn with_choices(key: u128, names: &Names, enabled: &[Choice]) -> u128 {
+    let mut choices: Vec<(Option<ThreadId>, u32)> =
+        enabled.iter().map(|choice| (names.thread(choice.thread), choice.variant)).collect();
+    choices.sort_unstable();
+    let mut hasher = StableHasher::new();
+    hasher.word(key as u64);
+    hasher.word((key >> 64) as u64);
+    for (thread, variant) in choices {
+        hasher.word(thread.map_or(u64::MAX, |thread| u64::from(thread.0)));
+        hasher.word(u64::from(variant));
+    }
+    hasher.finish128()
+}
