@@ -174,6 +174,9 @@ fn reason(program: &Program, gap: &Gap, explored: &Explored, search: &Search) ->
         Gap::Machine { reason } => plain(&format!("a limit of the interpreter was reached: {reason}")),
         Gap::RunSteps => plain("a run was longer than the limit on visible operations in one run"),
         Gap::RunEvents => plain("a run had more events than are kept"),
+        Gap::Preemptions => plain("runs with more preemptions than the bound were left out"),
+        Gap::LoopRounds => plain("a thread came to the same operation more often than the bound on loops"),
+        Gap::Sample => plain("runs were picked by chance, so others may behave differently"),
         Gap::Steps => plain("the limit on visible operations over all runs was reached"),
         Gap::Executions => {
             plain(&format!("the limit of {} executions was reached", search.executions.unwrap_or(u64::MAX)))

@@ -1,8 +1,11 @@
-//! Search over a [`Machine`](raddle_machine::Machine): the enumerator, the oracle of every later engine, and partial-order reduction.
+//! Search over a [`Machine`](raddle_machine::Machine): the enumerator, the oracle of every later engine; partial-order reduction; search that
+//! remembers states; runs by chance.
 
+mod bounds;
 pub mod dependence;
 pub mod dpor;
 pub mod enumerate;
 pub mod pdp;
 pub mod minimise;
+pub mod random;
 pub mod stateful;

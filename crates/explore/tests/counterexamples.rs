@@ -13,6 +13,8 @@ const ALL: Limits<'static> = Limits {
     executions: u64::MAX,
     steps: u64::MAX,
     run_steps: 1_000,
+    preemptions: None,
+    loop_rounds: None,
     run_events: usize::MAX,
     time: None,
     interrupt: None,

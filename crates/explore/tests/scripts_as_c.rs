@@ -21,6 +21,8 @@ const LIMITS: Limits<'static> = Limits {
     executions: 4_000,
     steps: 100_000,
     run_steps: 400,
+    preemptions: None,
+    loop_rounds: None,
     run_events: usize::MAX,
     time: None,
     interrupt: None,

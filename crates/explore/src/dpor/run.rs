@@ -5,6 +5,7 @@
 //! or put it to sleep. The order is closed under transitivity and kept as a vector clock per step.
 
 use super::sections::{Along, Grouping, Locks};
+use crate::bounds::{preempts, rounds};
 use crate::dependence::{Footprint, NextMove, Performed, is_needed_by};
 use crate::enumerate::{Recorder, Taken};
 use raddle_base::Id;
@@ -39,6 +40,8 @@ pub(crate) struct Step {
     index: u32,
     /// What is ordered before it, itself included.
     clock: VectorClock,
+    /// The thread before it could have gone on.
+    preempts: bool,
 }
 
 /// A choice and what it did, or would do.
@@ -98,7 +101,20 @@ impl Run {
         let previous = self.last_of(choice.thread, self.steps.len());
         let (index, clock) = self.order(&action, previous);
         let born = (threads, machine.thread_count() - threads);
-        self.steps.push(Step { action, operation, taken, worst, outcome, previous, born, index, clock });
+        let last = self.steps.last().map(Step::thread);
+        let preempts = preempts(last, before, choice.thread);
+        let step = Step { action, operation, taken, worst, outcome, previous, born, index, clock, preempts };
+        self.steps.push(step);
+    }
+
+    /// How often a thread was stopped that could have gone on.
+    pub(super) fn preemptions(&self) -> u32 {
+        self.steps.iter().filter(|step| step.preempts).count() as u32
+    }
+
+    /// How often the thread that moved last has come to the same operation.
+    pub(super) fn rounds(&self) -> u32 {
+        rounds(self.steps.iter().map(|step| (step.thread(), step.operation.site)))
     }
 
     /// Which one of its thread's steps the action is, and what is ordered before it.

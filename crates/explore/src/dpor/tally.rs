@@ -112,8 +112,10 @@ impl<'a> Tally<'a> {
             Some(Gap::RunSteps)
         } else if run.recorder.len() > self.limits.run_events {
             Some(Gap::RunEvents)
+        } else if self.limits.loop_rounds.is_some_and(|most| run.rounds() > most) {
+            Some(Gap::LoopRounds)
         } else {
-            None
+            self.limits.preemptions.filter(|most| run.preemptions() > *most).map(|_| Gap::Preemptions)
         }
     }
 

@@ -62,6 +62,12 @@ pub enum Gap {
     RunSteps,
     /// A run had more events than [`Limits::run_events`](super::Limits::run_events).
     RunEvents,
+    /// A run would have had more preemptions than [`Limits::preemptions`](super::Limits::preemptions).
+    Preemptions,
+    /// A thread came to an operation more often than [`Limits::loop_rounds`](super::Limits::loop_rounds).
+    LoopRounds,
+    /// Runs were picked by chance.
+    Sample,
     Steps,
     Executions,
     Time,

@@ -14,6 +14,10 @@ pub struct Limits<'a> {
     pub run_steps: u64,
     /// Events of one run that [`sync`](super::sync) keeps; about 32 bytes each.
     pub run_events: usize,
+    /// Preemptions of one run. Not for the enumerators.
+    pub preemptions: Option<u32>,
+    /// How often a thread may come to the same visible operation in one run. Not for the enumerators.
+    pub loop_rounds: Option<u32>,
     pub time: Option<Duration>,
     /// Stops the search before its next step.
     pub interrupt: Option<&'a AtomicBool>,
@@ -65,6 +69,8 @@ impl Default for Limits<'_> {
             steps: u64::MAX,
             run_steps: 100_000,
             run_events: 8_000_000,
+            preemptions: None,
+            loop_rounds: None,
             time: None,
             interrupt: None,
             progress: None,

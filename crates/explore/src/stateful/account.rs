@@ -1,7 +1,7 @@
 //! What a search that follows paths step by step has counted and found so far, and when it must stop.
 
-use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount};
-use raddle_event::{Choice, Event, ProblemKind};
+use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount, Taken};
+use raddle_event::{Choice, Event, ProblemKind, Trace};
 use raddle_finding::Deadlocks;
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
@@ -102,6 +102,16 @@ impl<'a> Account<'a> {
         if !machine.problems().is_empty() {
             self.ledger.run_without_races(machine, path.iter().copied());
         }
+        self.go_on(machine)
+    }
+
+    /// After a run whose events were recorded: takes note of what it has met.
+    pub(crate) fn ran<M: Machine>(&mut self, machine: &M, trace: &Trace, path: &[Taken]) -> Result<(), Stop> {
+        self.ledger.run(machine, trace, path);
+        self.go_on(machine)
+    }
+
+    fn go_on<M: Machine>(&mut self, machine: &M) -> Result<(), Stop> {
         if self.limits.goal == Goal::FirstRace && self.ledger.race_count() > 0 {
             self.assume(machine.assumptions());
             return Err(Stop::RaceFound);

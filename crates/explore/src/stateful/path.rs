@@ -4,11 +4,11 @@ use super::history::History;
 use crate::dependence::{Footprint, NextMove, Performed};
 use crate::enumerate::is_weak;
 use raddle_event::{Choice, Event, EventKind};
-use raddle_machine::{Machine, OpKind, Sink, StackSource};
+use raddle_machine::{Machine, Operation, Sink, StackSource};
 
 /// What a step did.
 pub(crate) struct Stepped {
-    pub(crate) kind: OpKind,
+    pub(crate) operation: Operation,
     pub(crate) outcome: Footprint,
     pub(crate) races: Vec<(Event, Event)>,
     pub(crate) assumption: Option<&'static str>,
@@ -21,7 +21,7 @@ pub(crate) fn step<M: Machine>(
     history: &mut History,
     after: &mut Vec<Choice>,
 ) -> Stepped {
-    let kind = machine.pending(choice.thread).expect("an enabled thread has an operation").kind;
+    let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
     let held = machine.held_locks(choice.thread);
     let problems = machine.problems().len();
     let mut listener = Listener { history, events: Vec::new(), races: Vec::new(), assumption: None };
@@ -34,14 +34,14 @@ pub(crate) fn step<M: Machine>(
     };
     let outcome = Footprint::performed(&Performed {
         thread: choice.thread,
-        kind,
+        kind: operation.kind,
         events: &events,
         status: &machine.status(),
         problems: &machine.problems()[problems..],
         held: &held,
         next,
     });
-    Stepped { kind, outcome, races, assumption }
+    Stepped { operation, outcome, races, assumption }
 }
 
 struct Listener<'a> {

@@ -6,8 +6,9 @@ use super::future::{Future, Tried, Waiting, first, missing, pending};
 use super::history::{History, Listing};
 use super::path::step;
 use super::{Caching, Stateful};
+use crate::bounds::{preempts, rounds};
 use crate::enumerate::{Gap, Goal, Limits};
-use raddle_base::StableHasher;
+use raddle_base::{SiteId, StableHasher};
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{Machine, Names, Status, Visibility};
 use std::collections::{BTreeSet, HashSet};
@@ -22,8 +23,14 @@ pub(super) fn search<M: Machine>(
     let exploration = Account::new(limits, visibility).passes(machine, |account, machine| {
         let mut cache = (caching == Caching::On).then(Cache::default);
         let end = loop {
-            let mut search =
-                Search { account, cache: cache.as_mut(), nodes: Vec::new(), path: Vec::new(), covered: 0 };
+            let mut search = Search {
+                account,
+                cache: cache.as_mut(),
+                nodes: Vec::new(),
+                path: Vec::new(),
+                places: Vec::new(),
+                covered: 0,
+            };
             let end = search.all(machine);
             covered += search.covered;
             while let Some(node) = search.nodes.pop() {
@@ -46,6 +53,8 @@ struct Search<'s, 'a, C> {
     cache: Option<&'s mut Cache>,
     nodes: Vec<Node<C>>,
     path: Vec<Choice>,
+    /// Thread and place of each step of the path.
+    places: Vec<(ThreadId, SiteId)>,
     covered: u64,
 }
 
@@ -63,6 +72,7 @@ struct Node<C> {
     left: Vec<Choice>,
     future: HashSet<Future>,
     expansion: Expansion,
+    preemptions: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +81,14 @@ enum Expansion {
     Closed,
     /// All of them: a step led back to a state on the path.
     Full,
+    /// As many as the bound on preemptions allows.
+    Bounded,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeftOut {
+    None,
+    Some,
 }
 
 /// How the search came out of a step.
@@ -121,7 +139,9 @@ impl<C> Search<'_, '_, C> {
         let done = step(machine, choice, &mut history, &mut after);
         let tried =
             node.tried.iter_mut().find(|tried| tried.thread == choice.thread).expect("it was taken up");
-        tried.outcomes.push((done.kind, done.outcome));
+        tried.outcomes.push((done.operation.kind, done.outcome));
+        self.places.truncate(depth - 1);
+        self.places.push((choice.thread, done.operation.site));
         tried.touched.extend(touched(choice.thread, &node.enabled, &after));
         self.account.assume(done.assumption);
         match self.account.stepped(machine, &done.races, &self.path) {
@@ -141,15 +161,23 @@ impl<C> Search<'_, '_, C> {
         enabled: Vec<Choice>,
     ) -> Result<Arrival, Stop> {
         let mut future = pending(machine);
-        let too_long = self.path.len() as u64 >= self.account.limits.run_steps;
-        if machine.status() != Status::Running || too_long {
-            self.account.ended(machine, too_long.then_some(Gap::RunSteps))?;
+        let excess = self.excess();
+        if machine.status() != Status::Running || excess.is_some() {
+            self.account.ended(machine, excess)?;
             return Ok(Arrival::Shut { future, on_stack: false });
         }
+        let preemptions = self.preemptions();
         let mut known_as = None;
         if let Some(cache) = self.cache.as_deref_mut() {
             let canonical = machine.canonical();
-            let key = with_choices(canonical.key, &canonical.names, &enabled);
+            let mut key = with_choices(canonical.key, &canonical.names, &enabled);
+            if self.account.limits.preemptions.is_some() {
+                let last = self.path.last().and_then(|last| canonical.names.thread(last.thread));
+                key = with_words(
+                    key,
+                    [u64::from(preemptions), last.map_or(u64::MAX, |last| u64::from(last.0))],
+                );
+            }
             match cache.visit(key, &history.canonical(&canonical.names)) {
                 Visit::Covered { on_stack } => {
                     self.covered += 1;
@@ -175,10 +203,35 @@ impl<C> Search<'_, '_, C> {
             left: Vec::new(),
             future,
             expansion: Expansion::Closed,
+            preemptions,
         };
-        node.take_up(start);
+        match self.account.limits.preemptions {
+            None => node.take_up(start),
+            Some(most) => {
+                let last = self.path.last().map(|last| last.thread);
+                if node.take_up_bounded(last, most) == LeftOut::Some {
+                    self.account.gap(Gap::Preemptions);
+                }
+            }
+        }
         self.nodes.push(node);
         Ok(Arrival::Open)
+    }
+
+    fn excess(&self) -> Option<Gap> {
+        let limits = self.account.limits;
+        if self.path.len() as u64 >= limits.run_steps {
+            return Some(Gap::RunSteps);
+        }
+        limits.loop_rounds.filter(|most| rounds(self.places.iter().copied()) > *most).map(|_| Gap::LoopRounds)
+    }
+
+    /// Preemptions on the path to the last node and the step from there.
+    fn preemptions(&self) -> u32 {
+        let Some(node) = self.nodes.last() else { return 0 };
+        let depth = self.nodes.len() - 1;
+        let last = depth.checked_sub(1).map(|before| self.path[before].thread);
+        node.preemptions + u32::from(preempts(last, &node.enabled, self.path[depth].thread))
     }
 
     /// A step from the last node has been followed to its end.
@@ -191,7 +244,7 @@ impl<C> Search<'_, '_, C> {
             future.into_iter().map(|next| if next.thread.0 < known { next } else { next.by(mover) });
         node.future.extend(attributed);
         if on_stack {
-            node.expansion = Expansion::Full;
+            node.expand();
         }
     }
 
@@ -235,9 +288,26 @@ impl<C> Node<C> {
         self.left.extend(self.enabled.iter().rev().filter(|choice| choice.thread == thread));
     }
 
+    /// Reduction and a bound on preemptions do not go together: the run that stands for others may have more of them.
+    fn take_up_bounded(&mut self, last: Option<ThreadId>, most: u32) -> LeftOut {
+        self.expansion = Expansion::Bounded;
+        let allowed = |thread| self.preemptions < most || !preempts(last, &self.enabled, thread);
+        let threads: BTreeSet<ThreadId> = self.enabled.iter().map(|choice| choice.thread).collect();
+        let (taken, left): (Vec<ThreadId>, Vec<ThreadId>) = threads.into_iter().partition(|t| allowed(*t));
+        taken.into_iter().for_each(|thread| self.take_up(thread));
+        if left.is_empty() { LeftOut::None } else { LeftOut::Some }
+    }
+
+    fn expand(&mut self) {
+        if self.expansion == Expansion::Closed {
+            self.expansion = Expansion::Full;
+        }
+    }
+
     fn missing(&self) -> BTreeSet<ThreadId> {
         match self.expansion {
             Expansion::Closed => missing(&self.tried, &self.enabled, &self.waiting, &self.future),
+            Expansion::Bounded => BTreeSet::new(),
             Expansion::Full => {
                 let is_tried = |thread: &ThreadId| self.tried.iter().any(|tried| tried.thread == *thread);
                 self.enabled.iter().map(|choice| choice.thread).filter(|thread| !is_tried(thread)).collect()
@@ -261,12 +331,16 @@ fn with_choices(key: u128, names: &Names, enabled: &[Choice]) -> u128 {
     let mut choices: Vec<(Option<ThreadId>, u32)> =
         enabled.iter().map(|choice| (names.thread(choice.thread), choice.variant)).collect();
     choices.sort_unstable();
+    let words = choices.into_iter().flat_map(|(thread, variant)| {
+        [thread.map_or(u64::MAX, |thread| u64::from(thread.0)), u64::from(variant)]
+    });
+    with_words(key, words)
+}
+
+fn with_words(key: u128, words: impl IntoIterator<Item = u64>) -> u128 {
     let mut hasher = StableHasher::new();
     hasher.word(key as u64);
     hasher.word((key >> 64) as u64);
-    for (thread, variant) in choices {
-        hasher.word(thread.map_or(u64::MAX, |thread| u64::from(thread.0)));
-        hasher.word(u64::from(variant));
-    }
+    words.into_iter().for_each(|word| hasher.word(word));
     hasher.finish128()
 }
