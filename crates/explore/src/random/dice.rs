@@ -20,6 +20,6 @@ impl Dice {
 
     /// Less than `bound`, which is not 0. The bias is below one in 2^32 for bounds below 2^32.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.roll()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.roll()) * u128::from(bound)) >> 64) as u64
     }
 }

@@ -77,7 +77,7 @@ impl Run {
     }
 
     fn go<M: Machine>(&mut self, machine: &mut M, account: &mut Account) -> Result<(), Stop> {
-        let excess = self.to_the_end(machine, account);
+        let excess = self.go_to_the_end(machine, account);
         let counted = match &excess {
             Ok(excess) => account.ended(machine, excess.clone()),
             Err(stop) => Err(stop.clone()),
@@ -88,7 +88,7 @@ impl Run {
     }
 
     /// Why the run was cut, if it was.
-    fn to_the_end<M: Machine>(
+    fn go_to_the_end<M: Machine>(
         &mut self,
         machine: &mut M,
         account: &mut Account,
