@@ -5,7 +5,7 @@ mod bounds;
 pub mod dependence;
 pub mod dpor;
 pub mod enumerate;
-pub mod pdp;
 pub mod minimise;
+pub mod pdp;
 pub mod random;
 pub mod stateful;

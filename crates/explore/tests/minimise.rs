@@ -11,6 +11,8 @@ const LIMITS: Limits<'static> = Limits {
     executions: 3_000,
     steps: 20_000,
     run_steps: 300,
+    preemptions: None,
+    loop_rounds: None,
     run_events: usize::MAX,
     time: None,
     interrupt: None,

@@ -4,6 +4,7 @@ use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progres
 use raddle_event::{Choice, Event, ProblemKind, Trace};
 use raddle_finding::Deadlocks;
 use raddle_machine::{Machine, Status, Visibility};
+use raddle_order::RacePair;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -96,11 +97,13 @@ impl<'a> Account<'a> {
         races: &[(Event, Event)],
         path: &[Choice],
     ) -> Result<(), Stop> {
-        for (first, second) in races {
-            self.ledger.race_between(*first, *second, path.iter().copied());
-        }
-        if !machine.problems().is_empty() {
-            self.ledger.run_without_races(machine, path.iter().copied());
+        if !races.is_empty() || !machine.problems().is_empty() {
+            let path: Vec<Taken> = path.iter().map(|choice| Taken { choice: *choice, events: 0 }).collect();
+            for (first, second) in races {
+                let trace = Trace { events: vec![*first, *second] };
+                self.ledger.race(&trace, RacePair { first: 0, second: 1 }, &path);
+            }
+            self.ledger.problems(machine, &path);
         }
         self.go_on(machine)
     }
