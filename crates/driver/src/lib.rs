@@ -14,6 +14,7 @@ mod guard;
 mod load;
 mod named;
 mod outcome;
+pub mod pruning;
 mod replay;
 mod request;
 mod statics;

@@ -1,5 +1,6 @@
 //! The static race analysis: locksets with acquisition histories (2007 paper), sound, on the facts of `absint`.
 
+mod ahead;
 mod analyse;
 pub mod branches;
 pub mod deadlock;
@@ -17,6 +18,7 @@ mod relation;
 mod rules;
 mod warnings;
 
+pub use ahead::{Places, Reached};
 pub use analyse::{Analysis, Counters, Options, analyse};
 pub use describe::LockNames;
 pub use explain::Explainer;

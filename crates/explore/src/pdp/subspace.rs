@@ -12,7 +12,7 @@ use crate::dpor::{Run, weak_trace};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::{Id, SiteId};
 use raddle_event::{AccessKind, Event, EventKind, Loc, ThreadId};
-use raddle_machine::{LockHow, Machine, OpKind};
+use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Clocks, Epoch, VectorClock};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -57,8 +57,9 @@ impl<'a> Pruning<'a> {
             return Stands::new();
         }
         let stand = |thread| match machine.pending(thread) {
+            // Handlers and destructors run before it.
+            None | Some(Operation { kind: OpKind::End | OpKind::Exit, .. }) => Rc::from([]),
             Some(operation) => std::iter::once(operation.site).chain(machine.call_sites(thread)).collect(),
-            None => Rc::from([]),
         };
         (0..machine.thread_count()).map(|thread| stand(ThreadId(thread))).collect()
     }

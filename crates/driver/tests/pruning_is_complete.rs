@@ -1,0 +1,121 @@
+//! The searches for races alone, on random C programs: they find a race exactly when the full search does, also when the static analysis
+//! tells what need not be explored.
+
+use raddle_config::Config;
+use raddle_driver::pruning::StaticOracle;
+use raddle_explore::dpor::{for_races, optimal};
+use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits};
+use raddle_explore::pdp;
+use raddle_frontend::Request;
+use raddle_interp::{Interp, Options};
+use raddle_ir::Program;
+use raddle_libmodel::Models;
+use raddle_machine::Visibility;
+use raddle_testkit::programs::{Profile, Sample, batch, generate, prefix, slice};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Errors of programs that the static analysis promises nothing about.
+const OUTSIDE: [&str; 6] = [
+    "uninitialised-lock",
+    "destroyed-lock-use",
+    "use-after-free",
+    "double-free",
+    "invalid-free",
+    "out-of-bounds",
+];
+
+const LIMITS: Limits<'static> = Limits {
+    goal: Goal::FirstRace,
+    executions: 2_000,
+    steps: 20_000,
+    run_steps: 300,
+    run_events: 20_000,
+    time: None,
+    interrupt: None,
+    progress: None,
+    cache: raddle_explore::enumerate::StateCache::Off,
+};
+
+#[derive(Default)]
+struct Tally {
+    decided: u64,
+    racy: u64,
+    /// Runs of race-free programs: the full search, that for races, the pruned one.
+    runs: [u64; 3],
+    skipped: u64,
+    failures: Vec<String>,
+}
+
+#[test]
+fn a_race_is_found_exactly_when_there_is_one() {
+    let soak = std::env::var_os("RADDLE_SOAK").is_some();
+    let seeds = 0..if soak { 20_000 } else { 60 };
+    let folder = tempfile::tempdir().expect("a folder for C files");
+    let mut tally = Tally::default();
+    let all: Vec<u64> = seeds.collect();
+    for seeds in all.chunks(100) {
+        let samples: Vec<Sample> = seeds.iter().map(|seed| generate(*seed, &Profile::default())).collect();
+        let whole = lower(&batch(&samples), folder.path());
+        for (index, sample) in samples.iter().enumerate() {
+            let program = slice(&whole, &prefix(index)).expect("it has a main");
+            compare(program, sample, &mut tally);
+        }
+    }
+    let Tally { decided, racy, runs, skipped, failures } = &tally;
+    println!("{decided} programs decided, {racy} racy; runs of the others {runs:?}, {skipped} skipped");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(*racy > 10 && decided - racy > 10 && runs[2] <= runs[1] && runs[1] < runs[0]);
+}
+
+fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
+    let models = Arc::new(Models::resolve(&program, &Config::default()));
+    let program = Arc::new(program);
+    let machine = || {
+        let options = Options { segment_limit: 2_000, instruction_limit: 1_000_000, ..Options::default() };
+        Interp::new(Arc::clone(&program), Arc::clone(&models), options).expect("the program has a main")
+    };
+    let full = optimal(&mut machine(), &LIMITS, Visibility::SyncOnly).exploration;
+    if full.coverage == Coverage::Partial {
+        return;
+    }
+    let races = for_races(&mut machine(), &LIMITS, Visibility::SyncOnly).exploration;
+    let outside = full.problems.iter().flat_map(|found| &found.problems);
+    let outside = outside.chain(races.problems.iter().flat_map(|found| &found.problems));
+    let outside = outside.into_iter().any(|problem| OUTSIDE.contains(&problem.kind.name()));
+    tally.decided += 1;
+    tally.racy += u64::from(!full.races.is_empty());
+    let mut check = |name: &str, found: &Exploration| {
+        if found.races.is_empty() != full.races.is_empty() || found.coverage != full.coverage {
+            tally.failures.push(format!(
+                "seed {}: {name} {:?} {} races, full search {:?} {} races\n{}",
+                sample.seed,
+                found.coverage,
+                found.races.len(),
+                full.coverage,
+                full.races.len(),
+                sample.source.text()
+            ));
+        }
+    };
+    check("for races", &races);
+    let analysis = raddle_lockset::analyse(&program, &models, &raddle_lockset::Options::default())
+        .expect("its own recipe");
+    let Some(places) = analysis.places(&program) else { return };
+    let pruned = pdp::search(&mut machine(), &LIMITS, Visibility::SyncOnly, &StaticOracle::new(places));
+    if !outside {
+        check("pruned", &pruned.reduced.exploration);
+    }
+    if full.races.is_empty() {
+        let found = [&full, &races, &pruned.reduced.exploration];
+        tally.runs.iter_mut().zip(found).for_each(|(sum, found)| *sum += found.runs.executions);
+        tally.skipped += pruned.counters.skipped;
+    }
+}
+
+fn lower(text: &str, folder: &Path) -> Program {
+    let file = folder.join("programs.c");
+    std::fs::write(&file, text).expect("the folder can be written");
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    raddle_frontend::load(&request).expect("the programs are C").program
+}
