@@ -6,6 +6,7 @@ mod dense;
 
 use branches::ScriptBranches;
 use compared::{enumerated, for_all, keys, limits, sections, seeds};
+use raddle_base::{LoadOrder, RmwOrder};
 use raddle_explore::dpor::{Covers, for_races, optimal};
 use raddle_explore::enumerate::{Coverage, Goal, Limits};
 use raddle_explore::pdp::{self, Anything, Oracle, Pruned};
@@ -52,16 +53,16 @@ fn decides_like_the_enumerator_on_dense_scripts() {
     for_all("pruned, dense", seeds(150, 60_000), dense::dense_with_loops, decides_the_same);
 }
 
-/// Who knows nothing prunes nothing.
+/// Who knows nothing prunes nothing but the order in which threads end.
 #[test]
 fn without_an_oracle_it_is_the_search_for_races() {
     for seed in 0..60 {
         let script = sections(seed);
         let limits = limits(Goal::FirstRace);
-        let pruned = search(&script, &limits, &Anything);
-        let plain = for_races(&mut ScriptMachine::new(&script), &limits, Visibility::SyncOnly);
-        assert_eq!(pruned.reduced.exploration.runs, plain.exploration.runs, "seed {seed}");
-        assert_eq!(pruned.counters.skipped, 0);
+        let pruned = search(&script, &limits, &Anything).reduced.exploration;
+        let plain = for_races(&mut ScriptMachine::new(&script), &limits, Visibility::SyncOnly).exploration;
+        assert_eq!(keys(&pruned), keys(&plain), "seed {seed}");
+        assert!(pruned.runs.executions <= plain.runs.executions);
     }
 }
 
@@ -151,6 +152,23 @@ fn locks_taken_in_both_sides() {
     open.threads[1][at] =
         Stmt::If { cond: Cond::IsNot(0, 0), then: vec![unlock(c)], otherwise: vec![unlock(3)] };
     let found = search(&open, &limits(Goal::FirstRace), &ScriptBranches::of(&open));
+    assert!(!found.reduced.exploration.races.is_empty());
+}
+
+/// A compare-exchange that failed may succeed another time: then it writes.
+#[test]
+fn an_exchange_that_failed_may_succeed() {
+    let exchange = |expected| {
+        let (success, failure) = (RmwOrder::Relaxed, LoadOrder::Relaxed);
+        let desired = Value::Const(1);
+        Stmt::Act(Act::AtomicCas { to: 0, place: place(0), expected, desired, success, failure })
+    };
+    let script = Script {
+        vars: 1,
+        threads: vec![vec![Stmt::Act(Act::Create { thread: 1 }), exchange(1)], vec![exchange(0), read(0, 0)]],
+        ..Script::default()
+    };
+    let found = search(&script, &limits(Goal::FirstRace), &ScriptBranches::of(&script));
     assert!(!found.reduced.exploration.races.is_empty());
 }
 

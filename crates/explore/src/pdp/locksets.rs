@@ -53,11 +53,11 @@ pub(super) enum End {
     Unknown,
 }
 
-/// Whether a lock is certainly taken.
+/// Whether an operation turns out the same another time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taking {
+pub(super) enum Outcome {
     Certain,
-    /// Another time it may fail.
+    /// It may fail where it succeeded, or the other way round.
     Perhaps,
 }
 
@@ -87,7 +87,7 @@ impl Rest {
         }
     }
 
-    pub(super) fn event(&mut self, at: usize, event: &Event, taking: Taking, oracle: &dyn Oracle) {
+    pub(super) fn event(&mut self, at: usize, event: &Event, outcome: Outcome, oracle: &dyn Oracle) {
         if self.end == End::Unknown {
             return;
         }
@@ -95,7 +95,7 @@ impl Rest {
             EventKind::Acquire { lock, mode } => {
                 let mut with: BTreeSet<Lockset> =
                     self.locks.iter().map(|held| added(held, lock, mode)).collect();
-                if taking == Taking::Perhaps {
+                if outcome == Outcome::Perhaps {
                     with.extend(self.locks.iter().cloned());
                 }
                 self.set(with);
@@ -123,7 +123,7 @@ impl Rest {
                 self.accesses.push(Access {
                     site: event.site,
                     loc,
-                    kind: access.kind,
+                    kind: if outcome == Outcome::Perhaps { AccessKind::Write } else { access.kind },
                     atomicity: access.atomicity,
                     locks: self.locks.clone(),
                     at,

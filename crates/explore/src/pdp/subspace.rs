@@ -6,12 +6,12 @@
 //! that of all runs of the class, without the edges between independent sections.
 
 use super::Counters;
-use super::locksets::{Access, End, Known, Lockset, Rest, Taking, exclude, hold};
+use super::locksets::{Access, End, Known, Lockset, Outcome, Rest, exclude, hold};
 use super::oracle::{Ahead, Oracle};
 use crate::dpor::{Run, weak_trace};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::{Id, SiteId};
-use raddle_event::{AccessKind, Event, EventKind, Loc, ThreadId};
+use raddle_event::{AccessKind, AtomicOp, Event, EventKind, Loc, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Clocks, Epoch, VectorClock};
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub(crate) struct Pruning<'a> {
 struct History<'r> {
     run: &'r Run,
     events: &'r [Event],
-    /// Acquisitions that may fail another time.
+    /// Events that may turn out otherwise another time.
     perhaps: BTreeSet<usize>,
     past: Vec<Past>,
     /// Per step, right before it: what each thread is ordered after, and holds.
@@ -256,7 +256,7 @@ impl<'r> History<'r> {
             }
         }
         for (at, event) in self.events.iter().enumerate().skip(start) {
-            let taking = if self.perhaps.contains(&at) { Taking::Perhaps } else { Taking::Certain };
+            let outcome = if self.perhaps.contains(&at) { Outcome::Perhaps } else { Outcome::Certain };
             let own = event.thread.index();
             match event.kind {
                 EventKind::Create { child } => {
@@ -280,7 +280,7 @@ impl<'r> History<'r> {
                 _ => {}
             }
             if let Some(rest) = &mut rests[own] {
-                rest.event(at, event, taking, oracle);
+                rest.event(at, event, outcome, oracle);
             }
         }
         rests.iter_mut().flatten().for_each(Rest::finish);
@@ -304,22 +304,22 @@ fn created(events: &[Event]) -> impl Iterator<Item = usize> {
     })
 }
 
-fn failed(event: &Event) -> bool {
-    matches!(event.kind, EventKind::AcquireFailed { .. })
-}
-
-/// Acquisitions, and failures, of operations that may turn out either way.
+/// Events of operations that may turn out either way: tries, timed locks, compare-exchanges.
 fn perhaps(run: &Run) -> BTreeSet<usize> {
     let events = &run.recorder.trace().events;
     let mut found = BTreeSet::new();
-    for step in &run.steps {
-        let OpKind::Lock { lock, how: LockHow::Try | LockHow::Timed, .. } = step.operation.kind else {
-            continue;
+    for (depth, step) in run.steps.iter().enumerate() {
+        let own = |event: &Event| match (step.operation.kind, event.kind) {
+            (
+                OpKind::Lock { lock, how: LockHow::Try | LockHow::Timed, .. },
+                EventKind::Acquire { lock: l, .. },
+            ) => l == lock,
+            (OpKind::Atomic { loc, op: AtomicOp::Rmw(_) }, EventKind::Atomic { loc: l, .. }) => l == loc,
+            _ => false,
         };
         let from = run.path[step.taken].events;
-        let takes = |event: &Event| matches!(event.kind, EventKind::Acquire { lock: l, .. } if l == lock);
-        let first = events[from..].iter().position(|event| takes(event) || failed(event));
-        found.extend(first.map(|at| from + at));
+        let to = run.steps.get(depth + 1).map_or(events.len(), |next| run.path[next.taken].events);
+        found.extend(events[from..to].iter().position(own).map(|at| from + at));
     }
     found
 }
