@@ -5,7 +5,7 @@
 //! every thread. In terms of the original program: what a call can run is the union over its copies.
 
 use crate::analyse::Analysis;
-use crate::warnings::{Place, place};
+use crate::warnings::{Listing, Place, place};
 use raddle_absint::calls::Way;
 use raddle_base::{IdVec, SiteId};
 use raddle_ir::{BlockId, FunctionId, Program};
@@ -44,7 +44,7 @@ enum From {
 impl Analysis {
     /// `None` when something is not understood, or not all warnings are known.
     pub fn places<'a>(&self, program: &'a Program) -> Option<Places<'a>> {
-        if !self.gaps.is_empty() || self.pairs.cut_off || !program.constructors.is_empty() {
+        if !self.gaps.is_empty() || self.listing != Listing::Complete || !program.constructors.is_empty() {
             return None;
         }
         let mut warned = BTreeSet::new();
