@@ -44,6 +44,7 @@ use raddle_facts::StaticProof;
 use raddle_ir::{FunctionId, Program};
 use raddle_libmodel::Models;
 use returning::Returning;
+use std::collections::BTreeSet;
 use std::fmt;
 
 pub(crate) use code::Code;
@@ -72,6 +73,25 @@ fn check_base(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
     memory.check()?;
     points_to::check(code)?;
     threads::check(code, accesses, &memory)
+}
+
+/// The pairs of accesses that may be the first race of an execution, by sites of the original program, the smaller first: those that
+/// no rule excludes. Refused when the facts are not closed; then nothing is known.
+pub fn open_pairs(
+    program: &Program,
+    models: &Models,
+    proof: &StaticProof,
+) -> Result<BTreeSet<(SiteId, SiteId)>, Refusal> {
+    let code = Code::new(program, models, proof)?;
+    let accesses = accesses::collect(&code);
+    check_base(&code, &accesses)?;
+    let points = accesses.iter().map(|access| access.at).collect();
+    let held = locks::check(&code, &Returning::of(&code), &points)?;
+    let order = order::check(&code, &accesses, &held, &points)?;
+    let origin = |index: usize| code.origin(accesses[index].site);
+    let open = pairs::open(&code, &accesses, &held, &order);
+    let sites = open.into_iter().map(|(a, b)| (origin(a), origin(b)));
+    Ok(sites.map(|(a, b)| (a.min(b), a.max(b))).collect())
 }
 
 /// The second half of [`check`]: whether the facts about order and locks are closed and exclude every pair of conflicting accesses, those

@@ -185,6 +185,8 @@ pub(crate) enum ColourArg {
 pub(crate) enum ModeArg {
     /// Each class of equivalent runs once
     Optimal,
+    /// Races only: critical sections commute, and static facts prune
+    Pdp,
     /// The classic reduction with sleep sets: the same answers, slower
     Dpor,
     /// Every order of synchronisation; small programs only
@@ -205,6 +207,7 @@ impl From<ModeArg> for Mode {
     fn from(mode: ModeArg) -> Mode {
         match mode {
             ModeArg::Optimal => Mode::Optimal,
+            ModeArg::Pdp => Mode::Pdp,
             ModeArg::Dpor => Mode::Dpor,
             ModeArg::Enumerate => Mode::Enumerate,
             ModeArg::EveryAccess => Mode::EveryAccess,

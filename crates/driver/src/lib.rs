@@ -34,6 +34,7 @@ use guard::guarded;
 use load::Loaded;
 use outcome::Draft;
 use raddle_finding::UnknownReason;
+use statics::{OpenPairs, Question, Statically};
 use std::time::Instant;
 use watchdog::Bounds;
 
@@ -58,15 +59,17 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
     let loaded = load::load(subject)?;
     let entries = named::find(&loaded, &loaded.entries)?;
     let mut warnings = loaded.warnings.clone();
-    let statically = match search.engines {
-        Engines::All => {
-            // The search must have its share of the time, too.
-            let bounds = Bounds { time: search.time.map(|time| time / 2), memory: search.memory, began };
-            Some(statics::run(&loaded, entries, None, control.interrupt, bounds))
-        }
-        Engines::Explore => None,
+    let statically = if search.engines == Engines::All || search.mode == Mode::Pdp {
+        // The search must have its share of the time, too.
+        let bounds = Bounds { time: search.time.map(|time| time / 2), memory: search.memory, began };
+        let question = Question { entries, explain: None, open: OpenPairs::Wanted };
+        Some(statics::run(&loaded, question, control.interrupt, bounds))
+    } else {
+        None
     };
-    let mut draft = explored(&loaded, search, control, began);
+    let known = statically.as_ref().and_then(|result| result.as_ref().ok());
+    let mut draft = explored(&loaded, search, known, control, began);
+    let statically = statically.filter(|_| search.engines == Engines::All);
     let proof = match statically {
         Some(statically) => combine::combine(&loaded, statically, &mut draft, &mut warnings),
         None => None,
@@ -80,11 +83,17 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
     Ok(Answer { outcome: draft.into_outcome(), warnings })
 }
 
-fn explored(loaded: &Loaded, search: &Search, control: Control<'_>, began: Instant) -> Draft {
+fn explored(
+    loaded: &Loaded,
+    search: &Search,
+    known: Option<&Statically>,
+    control: Control<'_>,
+    began: Instant,
+) -> Draft {
     if !loaded.has_main {
         return outcome::nothing(plain("there is no `main`, so nothing was run"));
     }
-    match engine::explore(loaded, search, control, began) {
+    match engine::explore(loaded, search, known, control, began) {
         Ok(explored) => {
             let confirmed = confirm::confirm(loaded, &explored.exploration, search.mode);
             outcome::merge(loaded, &explored, confirmed, search)

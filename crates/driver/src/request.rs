@@ -62,6 +62,9 @@ pub enum Mode {
     /// One run of each class of runs that differ only in the order of independent operations; happens-before in each.
     #[default]
     Optimal,
+    /// For races alone: one order only of critical sections that commute, and no runs behind states that static facts
+    /// show to be free of races.
+    Pdp,
     /// The readable reduction: the same answers, some classes more than once.
     Dpor,
     /// All orders of synchronisation, happens-before in each.

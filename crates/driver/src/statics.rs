@@ -6,14 +6,13 @@
 mod accepted;
 mod findings;
 
-pub(crate) use accepted::Statically;
+pub(crate) use accepted::{OpenPairs, Question, Statically};
 
 use crate::aside::{Lost, aside};
 use crate::load::{Loaded, load};
 use crate::watchdog::Bounds;
 use crate::{Answer, DriverError, Subject, certificate, named};
 use raddle_finding::{Assumption, Deadlocks, Explanation, Outcome, Proved, Stats, UnknownReason, Verdict};
-use raddle_ir::FunctionId;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,8 +51,9 @@ pub fn statics(
         named::find_file(&loaded.program, &line.file)?;
     }
     let mut warnings = loaded.warnings.clone();
+    let question = Question { entries, explain: request.explain.clone(), open: OpenPairs::NotWanted };
     let bounds = Bounds { time: request.time, memory: request.memory, began };
-    let (mut outcome, explanation) = match run(&loaded, entries, request.explain.clone(), interrupt, bounds) {
+    let (mut outcome, explanation) = match run(&loaded, question, interrupt, bounds) {
         Ok(mut result) => {
             let explanation = result.explanation.take();
             let written = match (&request.certificate, &result.proof) {
@@ -82,8 +82,7 @@ pub fn statics(
 /// Runs the engine and the checker of its proof within bounds.
 pub(crate) fn run(
     loaded: &Loaded,
-    entries: Vec<FunctionId>,
-    explain: Option<Line>,
+    question: Question,
     interrupt: &AtomicBool,
     bounds: Bounds,
 ) -> Result<Statically, Lost> {
@@ -95,7 +94,7 @@ pub(crate) fn run(
         assumptions.insert("A-SC");
     }
     let result = aside("the static analysis", interrupt, bounds, move || {
-        accepted::analyse(&program, &models, entries, assumptions, explain)
+        accepted::analyse(&program, &models, question, assumptions)
     })?;
     result.map_err(Lost::Bug)
 }

@@ -1,6 +1,5 @@
 //! The static race analysis: locksets with acquisition histories (2007 paper), sound, on the facts of `absint`.
 
-mod ahead;
 mod analyse;
 pub mod branches;
 pub mod deadlock;
@@ -18,7 +17,6 @@ mod relation;
 mod rules;
 mod warnings;
 
-pub use ahead::{Places, Reached};
 pub use analyse::{Analysis, Counters, Options, analyse};
 pub use describe::LockNames;
 pub use explain::Explainer;

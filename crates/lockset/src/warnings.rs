@@ -110,12 +110,12 @@ impl Unranked {
 
 /// Source place; instructions without one are told apart by their site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+enum Place {
     At(u32, u32, u32),
     Site(SiteId),
 }
 
-pub(crate) fn place(program: &Program, site: SiteId) -> Place {
+fn place(program: &Program, site: SiteId) -> Place {
     match program.sites[site].span {
         Some(Span { file, line, column, .. }) if line > 0 => Place::At(file.0, line, column),
         _ => Place::Site(site),

@@ -94,6 +94,11 @@ impl<'a> Code<'a> {
         Err(Refusal { place: self.site_origin.get(site).copied(), rule, text: text.into() })
     }
 
+    /// The site of the original program that this one is a copy of.
+    pub fn origin(&self, site: SiteId) -> SiteId {
+        self.site_origin[site]
+    }
+
     /// A refusal that belongs to a point.
     pub fn refuse_at<T>(&self, at: At, rule: &'static str, text: impl Into<String>) -> Result<T, Refusal> {
         self.refuse(self.site(at), rule, text)

@@ -22,7 +22,9 @@ use cells::{OwnCell, own_cells, prepared};
 use published::Published;
 use raddle_facts::{GateKind, HeldLock, LockMode, ObjectId, Offsets, Root, Rounds, Term, ThreadId};
 use raddle_ir::Ty;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 const RULE: &str = "pairs";
@@ -33,6 +35,71 @@ pub(crate) fn check(
     held: &HeldAt,
     order: &OrderAt,
 ) -> Result<(), Refusal> {
+    let mut refusal = Ok(());
+    each_open(code, accesses, held, order, |object, first, second| {
+        refusal = refuse(code, accesses, object, first, second);
+        ControlFlow::Break(())
+    });
+    refusal
+}
+
+/// The pairs that no rule excludes, as positions in the list of accesses. Before the first race of an execution every fact holds, so
+/// the first race is among them. What rests on publication is excluded only if everything is.
+pub(crate) fn open(
+    code: &Code<'_>,
+    accesses: &[Access<'_>],
+    held: &HeldAt,
+    order: &OrderAt,
+) -> BTreeSet<(usize, usize)> {
+    let mut found = BTreeSet::new();
+    let mut add = |first: &Side, second: &Side| {
+        for a in &first.members {
+            found.extend(second.members.iter().map(|b| (*a.min(b), *a.max(b))));
+        }
+    };
+    let mut unconditional = false;
+    each_open(code, accesses, held, order, |_, first, second| {
+        unconditional = true;
+        add(first, second);
+        ControlFlow::Continue(())
+    });
+    if unconditional {
+        each_pair(code, accesses, held, order, |_, first, second, excluded| {
+            if excluded == Excluded::IfPublished {
+                add(first, second);
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    found
+}
+
+type Flow = ControlFlow<()>;
+
+/// Pairs that are not excluded even if no other pair races.
+fn each_open(
+    code: &Code<'_>,
+    accesses: &[Access<'_>],
+    held: &HeldAt,
+    order: &OrderAt,
+    mut found: impl FnMut(ObjectId, &Side, &Side) -> Flow,
+) {
+    let mut travels: HashMap<ObjectId, bool> = HashMap::new();
+    each_pair(code, accesses, held, order, |object, first, second, excluded| {
+        let in_order = excluded == Excluded::IfPublished
+            && *travels.entry(object).or_insert_with(|| published::travels_in_order(code, accesses, object));
+        if in_order { ControlFlow::Continue(()) } else { found(object, first, second) }
+    });
+}
+
+/// Conflicting pairs that are not excluded whatever else happens.
+fn each_pair(
+    code: &Code<'_>,
+    accesses: &[Access<'_>],
+    held: &HeldAt,
+    order: &OrderAt,
+    mut found: impl FnMut(ObjectId, &Side, &Side, Excluded) -> Flow,
+) {
     let mut by_object: BTreeMap<ObjectId, BTreeSet<usize>> = BTreeMap::new();
     for (index, access) in accesses.iter().enumerate() {
         for (object, _) in access.targets.iter().filter(|(object, _)| code.facts.threads.shared[*object]) {
@@ -44,24 +111,15 @@ pub(crate) fn check(
         Maker { code, accesses, held, order, points: HashMap::new(), published: Published::of(code) };
     for (object, list) in by_object {
         let sides = maker.sides(object, &list);
-        let mut may_travel = None;
         for (position, first) in sides.iter().enumerate() {
             for second in sides[position..].iter().filter(|second| first.conflicts(second)) {
-                match exclude(code, first, second) {
-                    Excluded::Yes => {}
-                    Excluded::IfPublished => {
-                        let free = *may_travel
-                            .get_or_insert_with(|| published::travels_in_order(code, accesses, object));
-                        if !free {
-                            return refuse(code, accesses, object, first, second);
-                        }
-                    }
-                    Excluded::No => return refuse(code, accesses, object, first, second),
+                let excluded = exclude(code, first, second);
+                if excluded != Excluded::Yes && found(object, first, second, excluded).is_break() {
+                    return;
                 }
             }
         }
     }
-    Ok(())
 }
 
 fn refuse(
@@ -71,7 +129,7 @@ fn refuse(
     first: &Side,
     second: &Side,
 ) -> Result<(), Refusal> {
-    let (a, b) = (&accesses[first.example], &accesses[second.example]);
+    let (a, b) = (&accesses[first.members[0]], &accesses[second.members[0]]);
     let text = format!(
         "no rule excludes a race on {:?}: {:?} at {} against {:?} at {}",
         code.kind(object),
@@ -99,7 +157,8 @@ struct Side {
     cells: Vec<OwnCell>,
     /// Done for an instance of this thread before it is created, at this offset from its argument.
     prepares: Vec<(ThreadId, i64)>,
-    example: usize,
+    /// Positions of the accesses; never empty.
+    members: Vec<usize>,
 }
 
 /// A held lock, named so that two threads can compare.
@@ -119,6 +178,7 @@ enum Name {
     AtDistance(i64),
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Excluded {
     Yes,
     IfPublished,
@@ -137,8 +197,8 @@ struct Maker<'c, 'a> {
 
 impl Maker<'_, '_> {
     fn sides(&mut self, object: ObjectId, list: &BTreeSet<usize>) -> Vec<Side> {
-        let mut known: HashMap<String, ()> = HashMap::new();
-        let mut sides = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut sides: Vec<Side> = Vec::new();
         for index in list {
             let access = &self.accesses[*index];
             let unpublished = self.published.not_yet(access) == Some(object);
@@ -152,8 +212,12 @@ impl Maker<'_, '_> {
                         (&side.cells, &side.prepares),
                     )
                 );
-                if known.insert(key, ()).is_none() {
-                    sides.push(side);
+                match known.entry(key) {
+                    Entry::Occupied(same) => sides[*same.get()].members.push(*index),
+                    Entry::Vacant(new) => {
+                        new.insert(sides.len());
+                        sides.push(side);
+                    }
                 }
             }
         }
@@ -192,7 +256,7 @@ impl Maker<'_, '_> {
             histories,
             cells: address.map_or_else(Vec::new, |address| cells::of(code, address)),
             prepares: prepared_by(code, access),
-            example: index,
+            members: vec![index],
         }
     }
 }

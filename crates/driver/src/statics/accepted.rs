@@ -9,6 +9,20 @@ use raddle_libmodel::Models;
 use raddle_lockset::{Analysis, Listing, Options};
 use std::collections::BTreeSet;
 
+/// What the analysis is asked.
+pub(crate) struct Question {
+    pub(crate) entries: Vec<FunctionId>,
+    pub(crate) explain: Option<Line>,
+    pub(crate) open: OpenPairs,
+}
+
+/// Whether the checker is to say which pairs are left when there is no proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpenPairs {
+    Wanted,
+    NotWanted,
+}
+
 /// The engine's answer about a program.
 pub(crate) struct Statically {
     /// Warnings, the most telling first.
@@ -27,6 +41,8 @@ pub(crate) struct Statically {
     listing: Listing,
     /// The pairs of source places that are warned of; `None`: not all are listed.
     warned: Option<BTreeSet<(Place, Place)>>,
+    /// The pairs of sites that may be the first race of a run of `main`, as the checker sees it; `None`: any may be.
+    pub(crate) open: Option<BTreeSet<(SiteId, SiteId)>>,
 }
 
 /// File, line and column; no line: the site itself.
@@ -36,10 +52,10 @@ type Place = (u32, u32, u32);
 pub(crate) fn analyse(
     program: &Program,
     models: &Models,
-    entries: Vec<FunctionId>,
+    question: Question,
     mut assumptions: BTreeSet<&'static str>,
-    explain: Option<Line>,
 ) -> Result<Statically, UnknownReason> {
+    let Question { entries, explain, open } = question;
     let options = Options { entries: entries.clone(), ..Options::default() };
     let analysis = raddle_lockset::analyse(program, models, &options)
         .map_err(|error| crate::bug(&format!("the program could not be expanded ({error})")))?;
@@ -71,14 +87,21 @@ pub(crate) fn analyse(
         free_variables: analysis.free_variables(),
         listing: analysis.listing,
         warned: warned(program, &analysis),
+        open: None,
         assumptions,
     };
     if analysis.is_safe() {
         let proof = proof(program, entries, &result.assumptions, analysis);
         match accept(program, models, &proof) {
-            Ok(()) => result.proof = Some(proof),
+            Ok(()) => {
+                result.open = Some(BTreeSet::new());
+                result.proof = Some(proof);
+            }
             Err(refusal) => result.refused = Some(refusal),
         }
+    } else if open == OpenPairs::Wanted && result.gaps.is_empty() {
+        let proof = proof(program, entries, &result.assumptions, analysis);
+        result.open = raddle_certify::statics::open_pairs(program, models, &proof).ok();
     }
     Ok(result)
 }
@@ -177,6 +200,7 @@ impl Statically {
             free_variables: Vec::new(),
             listing: Listing::Complete,
             warned: Some(BTreeSet::new()),
+            open: None,
         }
     }
 
