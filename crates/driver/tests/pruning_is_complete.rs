@@ -33,10 +33,7 @@ const LIMITS: Limits<'static> = Limits {
     steps: 20_000,
     run_steps: 300,
     run_events: 20_000,
-    time: None,
-    interrupt: None,
-    progress: None,
-    cache: raddle_explore::enumerate::StateCache::Off,
+    ..Limits::DEFAULT
 };
 
 #[derive(Default)]

@@ -10,7 +10,7 @@
 
 use raddle_config::Config;
 use raddle_explore::dpor::optimal;
-use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, StateCache, sync};
+use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, sync};
 use raddle_frontend::Request;
 use raddle_interp::{Interp, Options};
 use raddle_ir::{Program, SiteId};
@@ -204,10 +204,7 @@ const LIMITS: Limits<'static> = Limits {
     steps: 4_000,
     run_steps: 300,
     run_events: 20_000,
-    time: None,
-    interrupt: None,
-    progress: None,
-    cache: StateCache::Off,
+    ..Limits::DEFAULT
 };
 
 /// Of this many programs one is searched both ways.

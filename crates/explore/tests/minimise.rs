@@ -6,19 +6,8 @@ use raddle_explore::minimise::{problem, race, switches};
 use raddle_machine::{Machine, TraceSink, Visibility};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, generate};
 
-const LIMITS: Limits<'static> = Limits {
-    goal: Goal::AllRaces,
-    executions: 3_000,
-    steps: 20_000,
-    run_steps: 300,
-    preemptions: None,
-    loop_rounds: None,
-    run_events: usize::MAX,
-    time: None,
-    interrupt: None,
-    progress: None,
-    cache: raddle_explore::enumerate::StateCache::Off,
-};
+const LIMITS: Limits<'static> =
+    Limits { goal: Goal::AllRaces, executions: 3_000, steps: 20_000, run_steps: 300, ..Limits::DEFAULT };
 
 const STEPS: u64 = 100_000;
 

@@ -16,19 +16,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-const LIMITS: Limits<'static> = Limits {
-    goal: Goal::AllRaces,
-    executions: 4_000,
-    steps: 100_000,
-    run_steps: 400,
-    preemptions: None,
-    loop_rounds: None,
-    run_events: usize::MAX,
-    time: None,
-    interrupt: None,
-    progress: None,
-    cache: StateCache::Off,
-};
+const LIMITS: Limits<'static> =
+    Limits { goal: Goal::AllRaces, executions: 4_000, steps: 100_000, run_steps: 400, ..Limits::DEFAULT };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {

@@ -56,6 +56,20 @@ pub struct Progress {
 }
 
 impl Limits<'_> {
+    pub const DEFAULT: Limits<'static> = Limits {
+        goal: Goal::FirstRace,
+        executions: u64::MAX,
+        steps: u64::MAX,
+        run_steps: 100_000,
+        run_events: 8_000_000,
+        preemptions: None,
+        loop_rounds: None,
+        time: None,
+        interrupt: None,
+        progress: None,
+        cache: StateCache::Off,
+    };
+
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
@@ -63,18 +77,6 @@ impl Limits<'_> {
 
 impl Default for Limits<'_> {
     fn default() -> Self {
-        Self {
-            goal: Goal::FirstRace,
-            executions: u64::MAX,
-            steps: u64::MAX,
-            run_steps: 100_000,
-            run_events: 8_000_000,
-            preemptions: None,
-            loop_rounds: None,
-            time: None,
-            interrupt: None,
-            progress: None,
-            cache: StateCache::Off,
-        }
+        Self::DEFAULT
     }
 }
