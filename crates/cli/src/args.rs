@@ -2,7 +2,7 @@
 
 use crate::words;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use raddle_driver::{DataModel, Engines, Goal, Line, Mode, Search, Spurious, StaticRequest, Subject};
+use raddle_driver::{Chance, DataModel, Engines, Goal, Line, Mode, Search, Spurious, StaticRequest, Subject};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,11 +53,36 @@ pub(crate) struct ExploreArgs {
     pub(crate) program: ProgramArgs,
     /// How to go through the runs
     #[arg(long = "search", value_name = "HOW", value_enum, default_value_t = ModeArg::Optimal)]
-    pub(crate) mode: ModeArg,
+    mode: ModeArg,
     #[command(flatten)]
-    pub(crate) search: SearchArgs,
+    bounds: BoundArgs,
+    #[command(flatten)]
+    search: SearchArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// What a search leaves out, or how it rolls dice.
+#[derive(Args, Clone, Copy)]
+struct BoundArgs {
+    /// Leave out runs in which threads are stopped more often than this although they could go on
+    #[arg(long, value_name = "COUNT", help_heading = "Bounds (a bounded search never says safe)")]
+    preemptions: Option<u32>,
+    /// Leave out runs in which a thread comes to one operation more often than this
+    #[arg(long, value_name = "COUNT", help_heading = "Bounds (a bounded search never says safe)")]
+    loop_bound: Option<u32>,
+    /// Stop after this many visible operations over all runs
+    #[arg(long, value_name = "COUNT", help_heading = "Bounds (a bounded search never says safe)")]
+    max_steps: Option<u64>,
+    /// Seed of random and pct
+    #[arg(long, value_name = "NUMBER", default_value_t = Chance::default().seed)]
+    seed: u64,
+    /// Runs of random and pct
+    #[arg(long, value_name = "COUNT", default_value_t = Chance::default().runs)]
+    runs: u64,
+    /// Ordering constraints that pct has in mind
+    #[arg(long, value_name = "COUNT", default_value_t = Chance::default().depth, value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
 }
 
 #[derive(Args)]
@@ -182,13 +207,19 @@ pub(crate) enum ColourArg {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeArg {
+enum ModeArg {
     /// Each class of equivalent runs once
     Optimal,
     /// Races only: critical sections commute, and static facts prune
     Pdp,
     /// The classic reduction with sleep sets: the same answers, slower
     Dpor,
+    /// Remembers states: ends also where loops are endless
+    Stateful,
+    /// Runs by chance, every choice as likely; never safe
+    Random,
+    /// Runs by chance, with random priorities (PCT); never safe
+    Pct,
     /// Every order of synchronisation; small programs only
     Enumerate,
     /// A switch before every single access, without happens-before; tiny programs only
@@ -209,6 +240,9 @@ impl From<ModeArg> for Mode {
             ModeArg::Optimal => Mode::Optimal,
             ModeArg::Pdp => Mode::Pdp,
             ModeArg::Dpor => Mode::Dpor,
+            ModeArg::Stateful => Mode::Stateful,
+            ModeArg::Random => Mode::Random,
+            ModeArg::Pct => Mode::Pct,
             ModeArg::Enumerate => Mode::Enumerate,
             ModeArg::EveryAccess => Mode::EveryAccess,
         }
@@ -249,6 +283,19 @@ impl StaticArgs {
     }
 }
 
+impl ExploreArgs {
+    pub(crate) fn search(&self) -> Search {
+        let BoundArgs { preemptions, loop_bound, max_steps, seed, runs, depth } = self.bounds;
+        Search {
+            steps: max_steps,
+            preemptions,
+            rounds: loop_bound,
+            chance: Chance { seed, runs, depth },
+            ..self.search.search(Engines::Explore, self.mode.into())
+        }
+    }
+}
+
 impl SearchArgs {
     pub(crate) fn search(&self, engines: Engines, mode: Mode) -> Search {
         Search {
@@ -258,6 +305,10 @@ impl SearchArgs {
             time: (!self.time_limit.is_zero()).then_some(self.time_limit),
             memory: (self.memory_limit != 0).then_some(self.memory_limit),
             executions: self.max_executions,
+            steps: None,
+            preemptions: None,
+            rounds: None,
+            chance: Chance::default(),
             witness_dir: Some(self.witness_dir.clone()),
         }
     }

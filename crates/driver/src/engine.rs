@@ -5,9 +5,11 @@ use crate::load::Loaded;
 use crate::pruning::StaticOracle;
 use crate::statics::Statically;
 use crate::watchdog::{Bounds, watched};
-use crate::{Control, Engines, Goal, Mode, Search};
+use crate::{Chance, Control, Engines, Goal, Mode, Search};
 use raddle_explore::enumerate::{self, Exploration, Gap, Limits, RunCount};
 use raddle_explore::pdp::{self, Anything};
+use raddle_explore::random::{Plan, Strategy, random};
+use raddle_explore::stateful::{Caching, stateful};
 use raddle_explore::{dpor, minimise};
 use raddle_finding::{Deadlocks, UnknownReason};
 use raddle_interp::Interp;
@@ -47,6 +49,9 @@ pub(crate) fn explore(
                     Goal::FirstRace => enumerate::Goal::FirstRace,
                 },
                 executions: search.executions.unwrap_or(u64::MAX),
+                steps: search.steps.unwrap_or(u64::MAX),
+                preemptions: search.preemptions,
+                loop_rounds: search.rounds,
                 progress: control.progress,
                 interrupt: Some(watch.flag()),
                 ..Limits::default()
@@ -63,6 +68,17 @@ pub(crate) fn explore(
                 Mode::Enumerate => enumerate::sync(&mut machine, &limits),
                 Mode::EveryAccess => enumerate::every_access(&mut machine, &limits),
                 Mode::Dpor => dpor::baseline(&mut machine, &limits, Visibility::SyncOnly).exploration,
+                Mode::Stateful => {
+                    stateful(&mut machine, &limits, Visibility::SyncOnly, Caching::On).exploration
+                }
+                Mode::Random | Mode::Pct => {
+                    let Chance { seed, runs, depth } = search.chance;
+                    let strategy = match search.mode {
+                        Mode::Pct => Strategy::Pct { depth },
+                        _ => Strategy::Walk,
+                    };
+                    random(&mut machine, &limits, Visibility::SyncOnly, Plan { strategy, seed, runs })
+                }
                 Mode::Pdp => pruned(&mut machine, &limits),
                 Mode::Optimal => {
                     if search.engines == Engines::All {

@@ -27,7 +27,7 @@ pub use raddle_explore::enumerate::Progress;
 pub use raddle_finding::{Deadlocks, Evidence, Explanation, Outcome, Verdict};
 pub use raddle_ir::DataModel;
 pub use replay::{Certified, certify, replay, witness_subject};
-pub use request::{Control, Engines, Goal, Mode, Search, Spurious, Subject};
+pub use request::{Chance, Control, Engines, Goal, Mode, Search, Spurious, Subject};
 pub use statics::{Line, StaticRequest, statics};
 
 use guard::guarded;

@@ -44,8 +44,30 @@ pub struct Search {
     /// Bytes that the whole process may use.
     pub memory: Option<u64>,
     pub executions: Option<u64>,
+    /// Visible operations over all runs.
+    pub steps: Option<u64>,
+    /// Of one run; without effect on the enumerators.
+    pub preemptions: Option<u32>,
+    /// How often a thread may come to the same visible operation in one run.
+    pub rounds: Option<u32>,
+    pub chance: Chance,
     /// `None`: witnesses are not written.
     pub witness_dir: Option<PathBuf>,
+}
+
+/// For runs by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chance {
+    pub seed: u64,
+    pub runs: u64,
+    /// Ordering constraints that PCT has in mind.
+    pub depth: u32,
+}
+
+impl Default for Chance {
+    fn default() -> Self {
+        Self { seed: 0, runs: 1_000, depth: 3 }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +89,12 @@ pub enum Mode {
     Pdp,
     /// The readable reduction: the same answers, some classes more than once.
     Dpor,
+    /// Remembers states: ends on every finite state space, endless loops included.
+    Stateful,
+    /// Runs in which every open choice is as likely as any other; never complete.
+    Random,
+    /// Runs by random priorities; never complete.
+    Pct,
     /// All orders of synchronisation, happens-before in each.
     Enumerate,
     /// A switch before every access; knows nothing of happens-before.

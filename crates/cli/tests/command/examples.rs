@@ -74,7 +74,7 @@ fn two_runs_say_the_same() {
 #[test]
 fn every_search_says_the_same() {
     for (name, code) in [("counter_race.c", 1), ("counter_fixed.c", 0)] {
-        for search in ["optimal", "pdp", "dpor", "enumerate", "every-access"] {
+        for search in ["optimal", "pdp", "stateful", "dpor", "enumerate", "every-access"] {
             let scratch = Scratch::new();
             let file = example(name);
             scratch.raddle(&["explore", "--search", search, text(&file)]).expect(code, &[]);
