@@ -13,6 +13,7 @@ mod handles;
 mod join_all;
 mod local;
 mod nonzero;
+pub mod renewed;
 mod rounds;
 
 pub use flags::LockQuery;
@@ -28,6 +29,7 @@ use raddle_facts::{
     Values,
 };
 use raddle_ir::{BlockId, FunctionId, Program};
+use renewed::{Family, Operations, Places};
 use std::collections::BTreeSet;
 
 /// Everything that the analysis reads.
@@ -61,7 +63,31 @@ type Starts = IdVec<ThreadId, Option<BTreeSet<GateId>>>;
 
 /// `locks` tells which locks are held at a site, once that is known; without it there are no flags guarded by locks.
 pub fn solve(input: Input<'_>, locks: Option<&LockQuery<'_>>) -> Order {
-    let gates = Gates::find(input, locks);
+    let mut spoiled: Vec<Places> = Vec::new();
+    let mut operations: Option<Operations> = None;
+    loop {
+        let order = solve_without(input, locks, &spoiled);
+        if !order.gates.waits_for_objects() {
+            return order;
+        }
+        let operations = operations.get_or_insert_with(|| Operations::find(input));
+        let waited_for = |family: Family| family != Family::Lock;
+        let more = operations.out_of_order(input, &order, waited_for, |_| false);
+        let before = spoiled.len();
+        for renewal in more {
+            if !spoiled.contains(&renewal.places) {
+                spoiled.push(renewal.places.clone());
+            }
+        }
+        if spoiled.len() == before {
+            return order;
+        }
+    }
+}
+
+/// `spoiled`: objects that order nothing.
+fn solve_without(input: Input<'_>, locks: Option<&LockQuery<'_>>, spoiled: &[Places]) -> Order {
+    let gates = Gates::find(input, locks, spoiled);
     let mut brings: IdVec<GateId, Vec<GateId>> = gates.list.ids().map(|_| Vec::new()).collect();
     let mut known: IdVec<FunctionId, Option<State>> = input.program.functions.ids().map(|_| None).collect();
     let mut round = 0;

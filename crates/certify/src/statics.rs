@@ -27,6 +27,7 @@ pub(crate) mod patterns;
 pub(crate) mod places;
 pub(crate) mod points_to;
 pub(crate) mod quiet;
+pub(crate) mod renewed;
 pub(crate) mod returning;
 pub(crate) mod sizes;
 pub(crate) mod terms;
@@ -102,9 +103,16 @@ pub fn excludes_races(program: &Program, models: &Models, proof: &StaticProof) -
 }
 
 fn check_pairs(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
-    let points = accesses.iter().map(|access| access.at).collect();
-    let held = locks::check(code, &Returning::of(code), &points)?;
-    let order = order::check(code, accesses, &held, &points)?;
+    let operations = renewed::operations(code);
+    let places = accesses.iter().map(|access| access.at).chain(operations.iter().map(|one| one.at));
+    let points = places.collect();
+    let mut held = locks::check(code, &Returning::of(code), &points)?;
+    let mut order = order::check(code, accesses, &held, &points)?;
+    let void = renewed::check(code, accesses, &operations, &order)?;
+    if !void.is_empty() {
+        held = renewed::without(code, held, &void);
+        order = order::check(code, accesses, &held, &points)?;
+    }
     pairs::check(code, accesses, &held, &order)
 }
 

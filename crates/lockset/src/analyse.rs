@@ -9,6 +9,7 @@ use crate::held::{self, Locks};
 use crate::pairs::{self, Pairs};
 use crate::published::Unpublished;
 use crate::ranking;
+use crate::renewed::Renewed;
 use crate::rules::{Memo, Rules, State};
 use crate::warnings::{self, Listing, Warning};
 use raddle_absint::accesses::{self, Access};
@@ -19,7 +20,8 @@ use raddle_absint::terms::Definitions;
 use raddle_absint::{Roots, points_to, threads, values};
 use raddle_base::SiteId;
 use raddle_facts::{
-    Facts, HeldLock, LocalOrder, LockFacts, LockMode, PointsTo, Term, ThreadFacts, ThreadId, Values,
+    Facts, HeldLock, LocalOrder, LockFacts, LockMode, OrderFacts, PointsTo, Term, ThreadFacts, ThreadId,
+    Values,
 };
 use raddle_ir::expand::{self, ExpandError, Expanded, Recipe};
 use raddle_ir::{FunctionId, Program};
@@ -82,57 +84,51 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     let models = models.of_expanded(&expanded.function_origin);
     let round = solve(&expanded.program, &models, &roots);
     let locks = held::solve(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
-    let (held, edges) = {
+    let (all_held, edges) = {
         let mut reader =
             Locks::new(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
         reader.use_semaphores(&locks);
         let edges = deadlock::edges(&expanded.program, &reader, &locks, &round.threads);
         (held_at_accesses(&reader, &locks, &round.accesses, &expanded.program), edges)
     };
-    let input = order::Input {
-        program: &expanded.program,
-        calls: &round.calls,
-        definitions: &round.definitions,
-        values: &round.values,
-        points_to: &round.points_to,
-        threads: &round.threads,
-        accesses: &round.accesses,
-        constructors: &roots.constructors,
-    };
+    let input = input(&expanded.program, &round, &roots);
     let by_site: HashMap<SiteId, usize> =
         round.accesses.iter().enumerate().map(|(index, access)| (access.site, index)).collect();
-    let query = |_: FunctionId, site: SiteId| -> Vec<(Term, bool)> {
-        by_site.get(&site).map_or_else(Vec::new, |index| {
-            held[*index]
-                .iter()
-                .filter(|lock| lock.guard.is_none() && round.definitions.is_global(&round.threads, lock.lock))
-                .map(|lock| (lock.lock, lock.mode == LockMode::Exclusive))
-                .collect()
-        })
-    };
-    let order = order::solve(input, Some(&query));
-    let states = states(input, &order, &round.accesses, &held);
-    let order_facts = order.facts();
-    let (pairs, deadlocks) = {
-        let mut unpublished = Unpublished::new(
-            &expanded.program,
-            &round.calls,
-            &round.definitions,
-            &round.values,
-            &round.points_to,
-            &round.threads,
-        );
-        let rules = Rules {
-            definitions: &round.definitions,
-            values: &round.values,
-            points_to: &round.points_to,
-            threads: &round.threads,
-            order: &order_facts,
-            accesses: &round.accesses,
-            states: &states,
-            memo: Memo::default(),
+    let mut unpublished = Unpublished::new(
+        &expanded.program,
+        &round.calls,
+        &round.definitions,
+        &round.values,
+        &round.points_to,
+        &round.threads,
+    );
+    let mut renewed = Renewed::new(input);
+    let (order, states, order_facts, pairs) = loop {
+        let held = renewed.without(input, &all_held);
+        let query = |_: FunctionId, site: SiteId| -> Vec<(Term, bool)> {
+            by_site.get(&site).map_or_else(Vec::new, |index| {
+                let is_global = |lock| round.definitions.is_global(&round.threads, lock);
+                held[*index]
+                    .iter()
+                    .filter(|lock| lock.guard.is_none() && is_global(lock.lock))
+                    .map(|lock| (lock.lock, lock.mode == LockMode::Exclusive))
+                    .collect()
+            })
         };
+        let order = order::solve(input, Some(&query));
+        if renewed.grows(input, &order, &mut unpublished) {
+            continue;
+        }
+        let states = states(input, &order, &round.accesses, &held);
+        let order_facts = order.facts();
+        let rules = rules(&round, &order_facts, &states);
         let pairs = pairs::find(&rules, &round.points_to, &round.threads, &round.accesses, &mut unpublished);
+        if !renewed.withdraws(input, &pairs) {
+            break (order, states, order_facts, pairs);
+        }
+    };
+    let deadlocks = {
+        let rules = rules(&round, &order_facts, &states);
         let parallel = |x: &deadlock::Edge, y: &deadlock::Edge| {
             let single = x.thread == y.thread && !round.threads.threads[x.thread].many;
             let at = |edge: &deadlock::Edge| order.before(input, edge.function, edge.block, edge.index);
@@ -150,7 +146,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
             (Some(x), Some(y)) => parallel(x, y),
             _ => true,
         };
-        (pairs, deadlock::candidates(&edges, &round.threads, together, deadlock::Limits::default()))
+        deadlock::candidates(&edges, &round.threads, together, deadlock::Limits::default())
     };
     let (gaps, assumptions) =
         gaps::find(program, &roots, &expanded, &models, &round.values, &round.points_to, &round.calls);
@@ -247,6 +243,19 @@ fn solve(program: &Program, models: &Models, roots: &Roots) -> Round {
         round = once(program, models, roots, next);
     }
     round
+}
+
+fn rules<'a>(round: &'a Round, order: &'a OrderFacts, states: &'a [State]) -> Rules<'a> {
+    Rules {
+        definitions: &round.definitions,
+        values: &round.values,
+        points_to: &round.points_to,
+        threads: &round.threads,
+        order,
+        accesses: &round.accesses,
+        states,
+        memo: Memo::default(),
+    }
 }
 
 fn input<'a>(program: &'a Program, round: &'a Round, roots: &'a Roots) -> order::Input<'a> {

@@ -14,6 +14,7 @@ mod published;
 mod ranking;
 pub mod reduce;
 mod relation;
+mod renewed;
 mod rules;
 mod warnings;
 

@@ -37,8 +37,8 @@ pub(crate) struct Unpublished<'a> {
     /// In programs with very many functions and allocations the question is not asked.
     followed: bool,
     shapes: HashMap<FunctionId, Cfg>,
-    /// Blocks (from their start) that come after a publication, by function, object and allocating register.
-    after: HashMap<(FunctionId, ObjectId, Reg), Vec<bool>>,
+    /// Blocks (from their start) that come after a publication, by function, object and register that the allocation assigns.
+    after: HashMap<(FunctionId, ObjectId, FunctionId, Reg), Vec<bool>>,
 }
 
 /// Sorted lists of heap objects, made once: many operands share a set.
@@ -122,6 +122,7 @@ impl<'a> Unpublished<'a> {
         // In a callee: the same must hold at all its calls, which lie inside an activation of the owner.
         let callers = self.calls.to[function].clone();
         depth < 6
+            && !self.threads.threads.values().any(|thread| thread.entry == function)
             && !self.calls.recursive[function]
             && !callers.is_empty()
             && callers.into_iter().all(|(caller, position)| {
@@ -153,7 +154,7 @@ impl<'a> Unpublished<'a> {
                 return true;
             }
         }
-        let key = (function, object, reg);
+        let key = (function, object, owner, reg);
         if !self.after.contains_key(&key) {
             let reached = self.reached(function, object, reg, owner);
             self.after.insert(key, reached);

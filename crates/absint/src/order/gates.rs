@@ -1,6 +1,7 @@
 //! The gates of a program, found by shape, and which operation opens or passes which.
 
 use super::flags::{self, LockQuery};
+use super::renewed::{Places, overlap, places_of};
 use super::{Input, join_all};
 use crate::accesses::{Kind, Objects};
 use crate::calls::{Call, Way};
@@ -48,7 +49,8 @@ pub(super) struct Gates {
 }
 
 impl Gates {
-    pub fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>) -> Gates {
+    /// `spoiled`: semaphores and barriers that order nothing.
+    pub fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, spoiled: &[Places]) -> Gates {
         let none = || input.program.functions.ids().map(|_| BTreeSet::new()).collect();
         let mut gates = Gates {
             list: IdVec::new(),
@@ -67,8 +69,8 @@ impl Gates {
             openings: HashMap::new(),
         };
         gates.threads(input);
-        gates.semaphores(input);
-        gates.barriers(input);
+        gates.semaphores(input, spoiled);
+        gates.barriers(input, spoiled);
         gates.holders(input);
         flags::find(input, locks, &mut gates);
         join_all::find(input, &mut gates);
@@ -82,6 +84,12 @@ impl Gates {
 
     pub fn exited(&self, thread: ThreadId) -> Option<GateId> {
         self.by_kind.get(&GateKind::Exited(thread)).copied()
+    }
+
+    /// Whether anything here rests on semaphores or barriers.
+    pub fn waits_for_objects(&self) -> bool {
+        !self.barriers.is_empty()
+            || self.list.values().any(|gate| matches!(gate.kind, GateKind::Semaphore(_)))
     }
 
     pub fn openings(&self, gate: GateId) -> &[(FunctionId, BlockId, usize)] {
@@ -160,10 +168,10 @@ impl Gates {
     }
 
     /// Semaphores that are made once, with 0, as one object.
-    fn semaphores(&mut self, input: Input<'_>) {
+    fn semaphores(&mut self, input: Input<'_>, spoiled: &[Places]) {
         let is_semaphore = |kind: SyncKind| matches!(kind, SyncKind::Semaphore | SyncKind::KernelSemaphore);
         for (object, count) in single_objects(input, is_semaphore) {
-            if count != 0 {
+            if count != 0 || is_spoiled(input, object, spoiled) {
                 continue;
             }
             let mut posts = Vec::new();
@@ -193,8 +201,11 @@ impl Gates {
     }
 
     /// Barriers for which exactly as many single threads wait as their count says.
-    fn barriers(&mut self, input: Input<'_>) {
+    fn barriers(&mut self, input: Input<'_>, spoiled: &[Places]) {
         for (object, count) in single_objects(input, |kind| kind == SyncKind::Barrier) {
+            if is_spoiled(input, object, spoiled) {
+                continue;
+            }
             let mut sites = Vec::new();
             let mut members: Vec<ThreadId> = Vec::new();
             let mut clear = true;
@@ -330,6 +341,11 @@ impl Gates {
             .iter()
             .any(|(a, at)| places.iter().any(|(b, offsets)| a == b && at.may_overlap(1, *offsets, 1)))
     }
+}
+
+fn is_spoiled(input: Input<'_>, object: Term, spoiled: &[Places]) -> bool {
+    let places = places_of(input, object);
+    spoiled.iter().any(|other| overlap(input, &places, other))
 }
 
 fn targets_of<'a>(input: Input<'a>, targets: &'a crate::accesses::Targets) -> &'a [(ObjectId, Offsets)] {

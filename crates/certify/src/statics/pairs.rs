@@ -9,7 +9,7 @@
 //! Accesses to an object that agree in all that the rules look at are one [`Side`], so the cost does not depend on their number.
 
 mod cells;
-mod published;
+pub(crate) mod published;
 
 use super::Refusal;
 use super::accesses::{Access, Kind};
@@ -355,7 +355,7 @@ fn exclude(code: &Code<'_>, first: &Side, second: &Side) -> Excluded {
 
 /// Whether every execution of the first on thread `a` comes before every execution of the second on thread `b`: the second has passed a
 /// gate that only `a`, a single thread, opens, and has not opened yet; or that opens when all instances of `a` have ended.
-fn comes_before(code: &Code<'_>, early: &Point, a: ThreadId, late: &Point, b: ThreadId) -> bool {
+pub(crate) fn comes_before(code: &Code<'_>, early: &Point, a: ThreadId, late: &Point, b: ThreadId) -> bool {
     let facts = &code.facts.order;
     late.passed.iter().chain(&facts.at_start[b]).any(|id| {
         let gate = &facts.gates[*id];

@@ -19,7 +19,7 @@ const DEPTH: usize = 6;
 /// Heap objects times functions.
 const LARGEST: usize = 4_000_000;
 
-pub(super) struct Published<'c, 'a> {
+pub(crate) struct Published<'c, 'a> {
     code: &'c Code<'a>,
     /// Per function, with its callees: heap objects whose address it may make known. `None`: too much to follow.
     by: Option<IdVec<FunctionId, BTreeSet<ObjectId>>>,
@@ -242,7 +242,7 @@ fn is_heap(kind: ObjectKind) -> bool {
 }
 
 /// Whether every atomic access to a shared cell that may hold the object's address orders what it reads and writes.
-pub(super) fn travels_in_order(code: &Code<'_>, accesses: &[Access<'_>], object: ObjectId) -> bool {
+pub(crate) fn travels_in_order(code: &Code<'_>, accesses: &[Access<'_>], object: ObjectId) -> bool {
     let facts = code.facts;
     facts.points_to.contents.iter().filter(|(holder, _)| facts.threads.shared[*holder]).all(
         |(holder, cells)| {

@@ -1,0 +1,302 @@
+//! Synchronisation objects that are initialised or destroyed while another thread may use them: they neither exclude nor order.
+//!
+//! An initialisation must come before every use by another thread, by a gate, or after its end, or touch an object that nobody
+//! else knows yet; a destruction must come after the end of every other thread that uses the object. Inside one thread locks take care
+//! of themselves; a semaphore or barrier must not be waited for after its destruction, and a barrier not before its initialisation.
+//! Clients of an open program are taken to keep to this (A-ENTRY).
+//!
+//! The check uses the same facts that rest on it. That is no circle, by time: at the first wrong acquisition or wrong passing of an
+//! execution all facts about earlier points still hold, and the use and the initialisation that are to blame are earlier.
+//!
+//! Errs towards objects that do not count.
+
+use super::{Input, Order};
+use crate::cfg::Cfg;
+use crate::terms::term_of;
+use raddle_base::Id;
+use raddle_facts::{GateKind, LocalOrder, ObjectId, ObjectKind, Offsets, Start, Term, ThreadId};
+use raddle_ir::{BlockId, FunctionId, Operand, SiteId, Terminator};
+use raddle_libmodel::{Arg, CondOp, Effect, SemOp, SyncKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Where an object may be; `None`: anywhere.
+pub type Places = Option<Vec<(ObjectId, Offsets)>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    Lock,
+    Semaphore,
+    Barrier,
+}
+
+type At = (FunctionId, BlockId, usize);
+
+/// A call that initialises or destroys an object.
+#[derive(Clone, Debug)]
+pub struct Renewal {
+    pub at: At,
+    pub site: SiteId,
+    pub object: Operand,
+    pub places: Places,
+    pub family: Family,
+    destroys: bool,
+    /// Waiting before the initialisation passes at once.
+    starts_open: bool,
+}
+
+struct Use {
+    at: At,
+    places: Places,
+    family: Family,
+}
+
+/// All calls that make, unmake or use objects.
+pub struct Operations {
+    pub renewals: Vec<Renewal>,
+    uses: Vec<Use>,
+    /// By object; those that may be anywhere under `None`.
+    by_object: BTreeMap<(Family, Option<ObjectId>), Vec<usize>>,
+}
+
+impl Operations {
+    pub fn find(input: Input<'_>) -> Operations {
+        let mut all = Operations { renewals: Vec::new(), uses: Vec::new(), by_object: BTreeMap::new() };
+        for (function, list) in input.calls.from.iter() {
+            for call in list {
+                let (_, args) = call.parts(input.program, function);
+                let at = (function, call.block, call.index);
+                let operand = |arg: Arg| args.get(usize::from(arg.0)).map_or(Operand::Undef, |arg| arg.value);
+                for effect in &call.effects {
+                    match *effect {
+                        Effect::SyncInit { kind, object, .. } | Effect::SyncDestroy { kind, object, .. } => {
+                            let Some(family) = family(kind) else { continue };
+                            let object = operand(object);
+                            all.renewals.push(Renewal {
+                                at,
+                                site: call.site,
+                                object,
+                                places: places(input, function, object),
+                                family,
+                                destroys: matches!(effect, Effect::SyncDestroy { .. }),
+                                starts_open: matches!(kind, SyncKind::Barrier | SyncKind::KernelSemaphore),
+                            });
+                        }
+                        Effect::Lock { lock: used, .. }
+                        | Effect::Cond(CondOp::Wait { mutex: used, .. }, _) => {
+                            all.uses_of(input, at, operand(used), Family::Lock);
+                        }
+                        Effect::Sem(SemOp::Wait { sem, .. }, _) => {
+                            all.uses_of(input, at, operand(sem), Family::Semaphore);
+                        }
+                        Effect::BarrierWait { barrier } => {
+                            all.uses_of(input, at, operand(barrier), Family::Barrier);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn uses_of(&mut self, input: Input<'_>, at: At, operand: Operand, family: Family) {
+        let index = self.uses.len();
+        let places = places(input, at.0, operand);
+        let objects: BTreeSet<Option<ObjectId>> = match &places {
+            Some(list) => list.iter().map(|(object, _)| Some(*object)).collect(),
+            None => BTreeSet::from([None]),
+        };
+        for object in objects {
+            self.by_object.entry((family, object)).or_default().push(index);
+        }
+        self.uses.push(Use { at, places, family });
+    }
+
+    /// The renewals after or during which another thread may use the object. `is_private`: nobody else knows it yet.
+    pub fn out_of_order(
+        &self,
+        input: Input<'_>,
+        order: &Order,
+        wanted: impl Fn(Family) -> bool,
+        mut is_private: impl FnMut(&Renewal) -> bool,
+    ) -> Vec<&Renewal> {
+        let mut looked = Looked { input, order, states: HashMap::new(), shapes: HashMap::new() };
+        let wanted = self.renewals.iter().filter(|renewal| wanted(renewal.family));
+        wanted
+            .filter(|renewal| {
+                let shared = renewal
+                    .places
+                    .as_ref()
+                    .is_none_or(|list| list.iter().any(|(object, _)| input.threads.shared[*object]));
+                let mut uses =
+                    self.uses_like(renewal).filter(|other| overlap(input, &renewal.places, &other.places));
+                shared && !uses.all(|other| looked.in_order(renewal, other)) && !is_private(renewal)
+            })
+            .collect()
+    }
+
+    fn uses_like(&self, renewal: &Renewal) -> impl Iterator<Item = &Use> {
+        let indices: BTreeSet<usize> = match &renewal.places {
+            Some(list) => {
+                let objects = list.iter().map(|(object, _)| Some(*object)).chain([None]);
+                let lists = objects.filter_map(|object| self.by_object.get(&(renewal.family, object)));
+                lists.flatten().copied().collect()
+            }
+            None => (0..self.uses.len()).filter(|at| self.uses[*at].family == renewal.family).collect(),
+        };
+        indices.into_iter().map(|index| &self.uses[index])
+    }
+}
+
+fn family(kind: SyncKind) -> Option<Family> {
+    match kind {
+        SyncKind::Mutex | SyncKind::Rwlock | SyncKind::Spin | SyncKind::C11Mutex | SyncKind::KernelLock => {
+            Some(Family::Lock)
+        }
+        SyncKind::Semaphore | SyncKind::KernelSemaphore => Some(Family::Semaphore),
+        SyncKind::Barrier => Some(Family::Barrier),
+        SyncKind::Cond | SyncKind::C11Cond => None,
+    }
+}
+
+fn places(input: Input<'_>, function: FunctionId, operand: Operand) -> Places {
+    if let Operand::Reg(reg) = operand {
+        let list = input.points_to.targets_of(input.points_to.regs[function][reg.index()]);
+        return (!list.is_empty()).then(|| list.to_vec());
+    }
+    places_of(input, term_of(input.values, function, operand))
+}
+
+/// Where what a term names may be.
+pub fn places_of(input: Input<'_>, term: Term) -> Places {
+    let list = super::handles::places(input, term);
+    (!list.is_empty()).then_some(list)
+}
+
+/// Whether two objects may be one.
+pub fn overlap(input: Input<'_>, a: &Places, b: &Places) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return true };
+    let comes_from_outside = |object: ObjectId| {
+        let kind = input.points_to.objects[object].kind;
+        matches!(kind, ObjectKind::Unknown | ObjectKind::Outside(_) | ObjectKind::Library)
+    };
+    let is_unknown = |object: ObjectId| input.points_to.objects[object].kind == ObjectKind::Unknown;
+    a.iter().any(|(x, at)| {
+        b.iter().any(|(y, offsets)| {
+            x == y && at.may_overlap(1, *offsets, 1)
+                || is_unknown(*x) && comes_from_outside(*y)
+                || is_unknown(*y) && comes_from_outside(*x)
+        })
+    })
+}
+
+/// What was looked up already.
+struct Looked<'a> {
+    input: Input<'a>,
+    order: &'a Order,
+    states: HashMap<At, LocalOrder>,
+    shapes: HashMap<FunctionId, Cfg>,
+}
+
+impl Looked<'_> {
+    fn state(&mut self, at: At) -> LocalOrder {
+        let (input, order) = (self.input, self.order);
+        self.states.entry(at).or_insert_with(|| order.before(input, at.0, at.1, at.2)).clone()
+    }
+
+    fn in_order(&mut self, renewal: &Renewal, other: &Use) -> bool {
+        let threads = self.input.threads;
+        let (early, late) = (self.state(renewal.at), self.state(other.at));
+        for t in &threads.runs[renewal.at.0] {
+            for a in &threads.runs[other.at.0] {
+                let ordered = if threads.threads[*t].start == Start::Client {
+                    true
+                } else if t == a && !threads.threads[*t].many {
+                    self.in_turn(renewal, other)
+                } else {
+                    self.has_ended(&early, *t, *a)
+                        || !renewal.destroys && self.comes_before(&early, *t, &late, *a)
+                };
+                if !ordered {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether the one thread that does both does them in an order that works.
+    fn in_turn(&mut self, renewal: &Renewal, other: &Use) -> bool {
+        if renewal.family == Family::Lock {
+            return true;
+        }
+        if renewal.destroys {
+            !self.leads(renewal.at, other.at)
+        } else {
+            !renewal.starts_open || !self.leads(other.at, renewal.at)
+        }
+    }
+
+    fn passed<'s>(
+        &'s self,
+        state: &'s LocalOrder,
+        thread: ThreadId,
+    ) -> impl Iterator<Item = raddle_facts::GateId> + 's {
+        let start = self.order.starts[thread].iter().flatten();
+        state.passed.iter().chain(start).copied()
+    }
+
+    fn has_ended(&self, state: &LocalOrder, thread: ThreadId, other: ThreadId) -> bool {
+        self.passed(state, thread).any(|gate| self.order.gates.list[gate].kind == GateKind::Exited(other))
+    }
+
+    fn comes_before(&self, early: &LocalOrder, a: ThreadId, late: &LocalOrder, b: ThreadId) -> bool {
+        self.passed(late, b).any(|id| {
+            let gate = &self.order.gates.list[id];
+            match gate.kind {
+                GateKind::Exited(thread) => thread == a,
+                _ => {
+                    gate.openers == [a] && !self.input.threads.threads[a].many && !early.opened.contains(&id)
+                }
+            }
+        })
+    }
+
+    /// Whether a thread can come from one instruction to another. Calls may return to any of their places.
+    fn leads(&mut self, from: At, to: At) -> bool {
+        let input = self.input;
+        let mut seen: BTreeSet<At> = BTreeSet::new();
+        let mut work: Vec<At> = vec![(from.0, from.1, from.2 + 1)];
+        while let Some(at @ (function, block, start)) = work.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            if to.0 == function && to.1 == block && to.2 >= start {
+                return true;
+            }
+            let calls = input.calls.from[function].iter();
+            for call in calls.filter(|call| call.block == block && call.index >= start) {
+                let nested = call.runs.iter().filter(|(_, way)| way.is_nested());
+                work.extend(nested.map(|(target, _)| (*target, BlockId(0), 0)));
+            }
+            let body = &input.program.functions[function];
+            let cfg = self
+                .shapes
+                .entry(function)
+                .or_insert_with(|| Cfg::new(body, |_, to| input.values.is_reachable(function, to)));
+            work.extend(cfg.successors[block.index()].iter().map(|to| (function, *to, 0)));
+            if matches!(body.blocks[block].terminator, Terminator::Ret { .. }) {
+                for (caller, position) in &input.calls.to[function] {
+                    let call = &input.calls.from[*caller][*position];
+                    work.push((*caller, call.block, call.index + 1));
+                }
+                if input.constructors.contains(&function) {
+                    let mains = input.threads.threads.values().filter(|one| one.start == Start::Main);
+                    let next = mains.map(|main| main.entry).chain(input.constructors.iter().copied());
+                    work.extend(next.map(|function| (function, BlockId(0), 0)));
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,116 @@
+//! Locks that are initialised or destroyed while another thread may use them exclude nothing: they are taken out of what is held.
+//!
+//! Which these are is decided by order ([`raddle_absint::order::renewed`]) and, for locks in new objects, by publication: whoever is
+//! told of the object later comes after the initialisation, if the cells on the way of the address are free of races. Both answers only
+//! get worse when locks are taken out, so the analysis is repeated until none is.
+
+use crate::pairs::Pairs;
+use crate::published::{Unpublished, routes};
+use raddle_absint::accesses::{Access, Kind, Objects};
+use raddle_absint::order::renewed::{Family, Operations, Places, Renewal, overlap, places_of};
+use raddle_absint::order::{Input, Order};
+use raddle_facts::{ATOMIC_SECTION, HeldLock, ObjectId, Offsets, Term};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+pub(crate) struct Renewed {
+    operations: Operations,
+    /// Locks that do not count.
+    void: Vec<Places>,
+    /// Initialised before the object was known, if its address travels without races.
+    private: Vec<(ObjectId, Places)>,
+}
+
+impl Renewed {
+    pub fn new(input: Input<'_>) -> Renewed {
+        Renewed { operations: Operations::find(input), void: Vec::new(), private: Vec::new() }
+    }
+
+    /// What is held, but for locks that do not count.
+    pub fn without(&self, input: Input<'_>, held: &[Rc<Vec<HeldLock>>]) -> Vec<Rc<Vec<HeldLock>>> {
+        if self.void.is_empty() {
+            return held.to_vec();
+        }
+        let mut known: HashMap<*const Vec<HeldLock>, Rc<Vec<HeldLock>>> = HashMap::new();
+        let counts = |lock: Term| {
+            let places = places_of(input, lock);
+            lock == ATOMIC_SECTION || !self.void.iter().any(|void| overlap(input, void, &places))
+        };
+        let kept = |list: &Rc<Vec<HeldLock>>| {
+            let mut list = list.to_vec();
+            list.retain(|held| counts(held.lock));
+            list.iter_mut().for_each(|held| held.history.retain(|lock| counts(*lock)));
+            Rc::new(list)
+        };
+        held.iter().map(|list| known.entry(Rc::as_ptr(list)).or_insert_with(|| kept(list)).clone()).collect()
+    }
+
+    /// Whether there are more such locks than were known.
+    pub fn grows(&mut self, input: Input<'_>, order: &Order, unpublished: &mut Unpublished<'_>) -> bool {
+        let mut private = Vec::new();
+        let is_lock = |family: Family| family != Family::Barrier;
+        let found = self.operations.out_of_order(input, order, is_lock, |renewal| {
+            let object = unpublished.object_of(&touching(input, renewal));
+            private.extend(object.map(|object| (object, renewal.places.clone())));
+            object.is_some()
+        });
+        let found: Vec<Places> = found.into_iter().map(|renewal| renewal.places.clone()).collect();
+        self.private = private;
+        self.add(found)
+    }
+
+    /// Whether a lock counted only because its object was not yet known, and the address may travel by a race.
+    pub fn withdraws(&mut self, input: Input<'_>, pairs: &Pairs) -> bool {
+        if self.private.is_empty() {
+            return false;
+        }
+        let mut by_object: HashMap<ObjectId, Vec<usize>> = HashMap::new();
+        for (index, access) in input.accesses.iter().enumerate() {
+            for (object, _) in access.targets(input.points_to) {
+                by_object.entry(*object).or_default().push(index);
+            }
+        }
+        let races = |cell: ObjectId, at: Offsets, bytes: u64| {
+            let mut racing = pairs.racing.iter().filter(|(object, ..)| *object == cell);
+            racing.any(|(_, other, width)| at.may_overlap(bytes, *other, *width))
+        };
+        let mut gone = Vec::new();
+        for (object, places) in &self.private {
+            let way = routes(input.points_to, input.threads, input.accesses, &by_object, *object);
+            let free = way
+                .is_some_and(|cells| !cells.into_iter().any(|(holder, at, bytes)| races(holder, at, bytes)));
+            if !free {
+                gone.push(places.clone());
+            }
+        }
+        self.add(gone)
+    }
+
+    fn add(&mut self, more: Vec<Places>) -> bool {
+        let before = self.void.len();
+        for places in more {
+            if !self.void.contains(&places) {
+                self.void.push(places);
+            }
+        }
+        self.void.len() > before
+    }
+}
+
+/// The initialisation as a write of the object.
+fn touching(input: Input<'_>, renewal: &Renewal) -> Access {
+    let (function, block, index) = renewal.at;
+    Access {
+        function,
+        block,
+        index,
+        site: renewal.site,
+        kind: Kind::Write,
+        atomic: None,
+        address: Some(renewal.object),
+        place: None,
+        targets: Objects::new(input.points_to).targets(input.points_to, function, renewal.object),
+        bytes: 1,
+        value: None,
+    }
+}
