@@ -172,6 +172,26 @@ fn an_exchange_that_failed_may_succeed() {
     assert!(!found.reduced.exploration.races.is_empty());
 }
 
+/// An assumption that ended the run is not what happens in every run.
+#[test]
+fn an_assumption_that_failed_may_hold() {
+    let script = Script {
+        vars: 1,
+        threads: vec![
+            vec![
+                Stmt::Act(Act::Choose { to: 1 }),
+                Stmt::Act(Act::Create { thread: 1 }),
+                Stmt::Act(Act::Assume(Cond::IsNot(1, 0))),
+                read(0, 0),
+            ],
+            vec![write(0)],
+        ],
+        ..Script::default()
+    };
+    let found = search(&script, &limits(Goal::FirstRace), &ScriptBranches::of(&script));
+    assert!(!found.reduced.exploration.races.is_empty());
+}
+
 /// Fig. 6: a side not taken that has branches itself, and branches taken inside of each other.
 #[test]
 fn nested_branches() {

@@ -14,7 +14,7 @@ use crate::dependence::{Footprint, LockUse, compete};
 use crate::enumerate::Recorder;
 use raddle_base::{Id, SiteId};
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
-use raddle_machine::{LockHow, Machine, OpKind, Operation};
+use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
 use std::collections::HashMap;
 
 /// The second of two steps in a race.
@@ -60,7 +60,7 @@ impl<C> Search<'_, '_, '_, C> {
         let ended = Ended { pending, circles };
         let races = self.races(&ended);
         let mut reversed: HashMap<Second, Vec<usize>> = HashMap::new();
-        let end = self.prune(&races);
+        let end = self.prune(&machine.status(), &races);
         for depth in (0..end).rev() {
             self.try_other_variants(machine, &ended, depth);
             for second in &races[depth] {
@@ -77,7 +77,7 @@ impl<C> Search<'_, '_, '_, C> {
     }
 
     /// Cuts off what is known to be free of races. Up to which depth there may be something to explore.
-    fn prune(&mut self, races: &[Vec<Second>]) -> usize {
+    fn prune(&mut self, status: &Status, races: &[Vec<Second>]) -> usize {
         let end = self.run.steps.len();
         let Some(pruning) = &mut self.pruning else { return end };
         let points = |depth: usize| {
@@ -87,7 +87,8 @@ impl<C> Search<'_, '_, '_, C> {
             races[depth].len() + variants + usize::from(!self.nodes[depth].tree.is_empty())
         };
         let asked: Vec<usize> = (0..end).filter(|depth| points(*depth) > 0).collect();
-        let Some(clean) = pruning.clean_from(&self.run, &asked, |depth| &self.nodes[depth].stands) else {
+        let Some(clean) = pruning.clean_from(&self.run, status, &asked, |depth| &self.nodes[depth].stands)
+        else {
             return end;
         };
         pruning.counters.skipped += (clean..end).map(points).sum::<usize>() as u64;

@@ -12,7 +12,7 @@ use crate::dpor::{Run, weak_trace};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::{Id, SiteId};
 use raddle_event::{AccessKind, AtomicOp, Event, EventKind, Loc, ThreadId};
-use raddle_machine::{LockHow, Machine, OpKind, Operation};
+use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
 use raddle_order::{Clocks, Epoch, VectorClock};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -69,9 +69,14 @@ impl<'a> Pruning<'a> {
     pub(crate) fn clean_from<'s>(
         &mut self,
         run: &Run,
+        status: &Status,
         asked: &[usize],
         stands: impl Fn(usize) -> &'s Stands,
     ) -> Option<usize> {
+        // An assumption, assertion or crash that ended the run is a branch that no event tells of.
+        if self.oracle.reports_branches() && !matches!(status, Status::Exited(_)) {
+            return None;
+        }
         let history = History::of(run)?;
         let mut clean = None;
         // What holds of a state holds of those behind it, so the search goes back as long as it holds.
