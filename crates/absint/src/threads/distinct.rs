@@ -61,7 +61,7 @@ pub(super) fn solve(
             site.preparations(id, argument, accesses, &mut before);
             let parameter = Term::reg(thread.entry, param.reg);
             site.narrowed(id, argument, parameter, spacing, &mut found);
-            site.fields(id, argument, parameter, spacing, points_to, accesses, &mut found);
+            site.fields(id, (argument, spacing), parameter, points_to, accesses, &mut found);
         }
     }
     (found, before)
@@ -168,9 +168,8 @@ impl Site<'_> {
     fn fields(
         &self,
         thread: ThreadId,
-        argument: Operand,
+        (argument, apart): (Operand, Spacing),
         parameter: Term,
-        arguments: Spacing,
         points_to: &PointsTo,
         accesses: &[Access],
         found: &mut Vec<Distinct>,
@@ -183,7 +182,7 @@ impl Site<'_> {
                 continue;
             };
             // Else the next round overwrites the field.
-            let kept = match arguments {
+            let kept = match apart {
                 Spacing::Objects => true,
                 Spacing::Apart(apart) => apart >= read.bytes,
             };
