@@ -1,7 +1,8 @@
 //! The programs of `bench/programs`, small: verdicts and numbers of runs as their headers say.
 //!
 //! `//@ check: FLAGS VERDICT [PROBLEM…] [executions=N] [optimal=N] [stateful=N]`: with these flags the optimal and the stateful search see
-//! everything, find a race or none, these other problems and no others, in so many runs (`executions` for both).
+//! everything, find a race or none, these other problems and no others, in so many runs (`executions` for both, and then no path of the
+//! stateful search ends in a state that it knows).
 
 use raddle_config::Config;
 use raddle_explore::dpor::optimal;
@@ -21,10 +22,13 @@ struct Check {
     found: BTreeSet<String>,
     optimal: Option<u64>,
     stateful: Option<u64>,
+    /// No path ends before its run does.
+    to_the_end: bool,
 }
 
 fn parse(line: &str) -> Check {
-    let mut check = Check { flags: Vec::new(), found: BTreeSet::new(), optimal: None, stateful: None };
+    let mut check =
+        Check { flags: Vec::new(), found: BTreeSet::new(), optimal: None, stateful: None, to_the_end: false };
     for word in line.split_whitespace() {
         match word.split_once('=').filter(|_| !word.starts_with('-')) {
             None if word.starts_with('-') => check.flags.push(word.to_owned()),
@@ -37,6 +41,7 @@ fn parse(line: &str) -> Check {
                 if matches!(name, "executions" | "stateful") {
                     check.stateful = count;
                 }
+                check.to_the_end |= name == "executions";
                 assert!(matches!(name, "executions" | "optimal" | "stateful"), "{word} is not known");
             }
         }
@@ -104,6 +109,9 @@ fn programs_do_as_their_headers_say() {
                 disagreement("optimal", &best, &check, check.optimal),
                 disagreement("stateful", &cached.exploration, &check, check.stateful),
             ];
+            if check.to_the_end && cached.covered > 0 {
+                wrong.push(format!("{}{line}: {} states met again", file.display(), cached.covered));
+            }
             wrong.extend(both.into_iter().flatten().map(|what| format!("{}{line}: {what}", file.display())));
         }
     }

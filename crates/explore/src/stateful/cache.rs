@@ -3,17 +3,17 @@
 //! With a state are kept the elements that it was searched with, those of incomparable sets side by side, and the operations that were
 //! met in its future. Keys are 128 bits long (A-HASH).
 
-use super::future::Future;
+use super::future::{Future, Next, Threads};
 use super::history::{CanonicalPoint, Place};
 use raddle_machine::Names;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::Hash;
 
 #[derive(Default)]
 pub(super) struct Cache {
     states: HashMap<u128, State>,
     points: Numbering<CanonicalPoint>,
-    futures: Numbering<Future>,
+    futures: Numbering<(Next, Threads)>,
 }
 
 #[derive(Default)]
@@ -23,18 +23,17 @@ struct State {
     /// In this round of the search.
     visited: bool,
     visits_on_stack: u32,
-    /// Sorted.
     future: Vec<u32>,
     /// How many operations of its future were known when somebody relied on it first.
     relied_on: Option<usize>,
 }
 
-/// What is to be done with a state that the search has come to.
-pub(super) enum Visit {
-    /// Search it, with the elements at these positions.
-    Search(Vec<usize>),
-    /// It is covered by what was or is being searched.
-    Covered { on_stack: bool },
+/// A state that the search has come to.
+pub(super) struct Visit {
+    /// Positions of the elements that it must be searched with; `None` when nothing is left to search.
+    pub(super) elements: Option<Vec<usize>>,
+    /// For what is left out this leads back to the present path.
+    pub(super) on_stack: bool,
 }
 
 impl Cache {
@@ -70,30 +69,45 @@ impl Cache {
                 uncovered.push(at);
             }
         }
+        let on_stack = state.visits_on_stack > 0;
         if state.visited && uncovered.is_empty() {
             state.relied_on.get_or_insert(state.future.len());
-            return Visit::Covered { on_stack: state.visits_on_stack > 0 };
+            return Visit { elements: None, on_stack };
         }
         state.visited = true;
         state.visits_on_stack += 1;
-        Visit::Search(uncovered)
+        Visit { elements: Some(uncovered), on_stack }
     }
 
     /// What may still happen from the state, as far as it is known, in the names of the run.
-    pub(super) fn future(&self, key: u128, names: &Names) -> HashSet<Future> {
-        let Some(state) = self.states.get(&key) else { return HashSet::new() };
+    pub(super) fn future(&self, key: u128, names: &Names) -> Future {
+        let mut future = Future::default();
         let back = names.inverse();
-        state.future.iter().filter_map(|at| self.futures.items[*at as usize].renamed(&back)).collect()
+        for at in self.states.get(&key).into_iter().flat_map(|state| &state.future) {
+            let (next, after) = self.futures.items[*at as usize];
+            if let Some(next) = next.renamed(&back) {
+                future.insert(next, after.renamed(&back));
+            }
+        }
+        future
     }
 
     /// The visit of the state is over.
-    pub(super) fn leave(&mut self, key: u128, names: &Names, future: &HashSet<Future>) {
+    pub(super) fn leave(&mut self, key: u128, names: &Names, future: &Future) {
         let state = self.states.get_mut(&key).expect("it was visited");
         state.visits_on_stack -= 1;
-        let numbers = future.iter().filter_map(|future| future.renamed(names));
-        state.future.extend(numbers.map(|future| self.futures.number(future)));
-        state.future.sort_unstable();
-        state.future.dedup();
+        let mut known = Future::default();
+        for at in &state.future {
+            let (next, after) = self.futures.items[*at as usize];
+            known.insert(next, after);
+        }
+        for (next, after) in future.iter() {
+            if let Some(next) = next.renamed(names)
+                && known.insert(next, after.renamed(names))
+            {
+                state.future.push(self.futures.number((next, after.renamed(names))));
+            }
+        }
     }
 }
 

@@ -5,21 +5,33 @@
 //! when no operation of the state's future by a thread outside of it depends on a step that a thread inside of it took from here.
 //! The future of a state are all operations that any thread stood before, there or in any state reached from it.
 //!
-//! A thread that cannot move before another does (it joins it, or waits for a lock that it holds) does nothing before it.
+//! A thread that cannot move before another does (it joins it, or waits for a lock that it holds) does nothing before it. So with each
+//! operation go the threads that must have moved before it is reached, as far as that is known; an operation that is reached only
+//! after a thread inside has moved is no reason to try others.
 
 use crate::dependence::{Footprint, dependent, excludes, is_needed_by};
 use raddle_event::{Addr, Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, Names, OpKind};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The operations that threads will come to, each with the smallest sets of threads that must have moved before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Future {
+    operations: HashMap<Next, Vec<Threads>>,
+}
 
 /// An operation that a thread will come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Future {
-    pub(super) thread: ThreadId,
+pub(super) struct Next {
+    thread: ThreadId,
     kind: OpKind,
     /// The worst that it may turn out to be.
     footprint: Footprint,
 }
+
+/// A set of threads. It has no room for those beyond the first [`Threads::ROOM`]: that they must have moved is then not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Threads(u128);
 
 /// What a thread did from a state, in all its variants.
 #[derive(Clone, Debug)]
@@ -37,30 +49,20 @@ pub(super) struct Waiting {
     for_threads: BTreeMap<ThreadId, BTreeSet<ThreadId>>,
 }
 
-/// The operations that threads stand before.
-pub(super) fn pending<M: Machine>(machine: &M) -> HashSet<Future> {
-    let threads = (0..machine.thread_count()).map(ThreadId);
-    threads
-        .filter_map(|thread| {
-            let kind = machine.pending(thread)?.kind;
-            let footprint = Footprint::pending(thread, kind, &machine.held_locks(thread));
-            Some(Future { thread, kind, footprint })
-        })
-        .collect()
-}
-
 /// Threads to be tried as well; none when those tried are closed.
 pub(super) fn missing(
     tried: &[Tried],
     enabled: &[Choice],
     waiting: &Waiting,
-    future: &HashSet<Future>,
+    future: &Future,
 ) -> BTreeSet<ThreadId> {
     let is_tried = |thread: ThreadId| tried.iter().any(|step| step.thread == thread);
     let can_move = |thread: ThreadId| enabled.iter().any(|choice| choice.thread == thread);
     let touched = tried.iter().flat_map(|step| &step.touched).copied();
-    let met = future.iter().filter(|next| tried.iter().any(|step| step.meets(next))).map(|next| next.thread);
-    let candidates: BTreeSet<ThreadId> = touched.chain(met).filter(|thread| !is_tried(*thread)).collect();
+    let inside: Threads = tried.iter().map(|step| step.thread).collect();
+    let met = future.without(inside).filter(|next| tried.iter().any(|step| step.meets(next)));
+    let candidates: BTreeSet<ThreadId> =
+        touched.chain(met.map(|next| next.thread)).filter(|thread| !is_tried(*thread)).collect();
     for thread in candidates {
         if can_move(thread) {
             return BTreeSet::from([thread]);
@@ -101,25 +103,104 @@ pub(super) fn first<M: Machine>(machine: &M, enabled: &[Choice], waiting: &Waiti
 }
 
 impl Future {
+    /// The operations that threads stand before.
+    pub(super) fn pending<M: Machine>(machine: &M) -> Self {
+        let mut future = Self::default();
+        for thread in (0..machine.thread_count()).map(ThreadId) {
+            if let Some(operation) = machine.pending(thread) {
+                let footprint = Footprint::pending(thread, operation.kind, &machine.held_locks(thread));
+                future.insert(Next { thread, kind: operation.kind, footprint }, Threads::default());
+            }
+        }
+        future
+    }
+
+    /// Whether that was not known.
+    pub(super) fn insert(&mut self, next: Next, after: Threads) -> bool {
+        let sets = self.operations.entry(next).or_default();
+        let new = sets.iter().all(|known| !known.is_subset(after));
+        if new {
+            sets.retain(|known| !after.is_subset(*known));
+            sets.push(after);
+        }
+        new
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Next, Threads)> {
+        self.operations.iter().flat_map(|(next, sets)| sets.iter().map(|after| (*next, *after)))
+    }
+
+    /// Adds what may follow a step of `mover` from a state of `threads` threads. What a thread does that did not exist yet, it does for
+    /// the one that created it; what a thread does that waits in the state, it does after those that it waits for.
+    pub(super) fn follow(&mut self, later: &Future, mover: ThreadId, threads: u32, waiting: &Waiting) {
+        for (next, after) in later.iter() {
+            let thread = if next.thread.0 < threads { next.thread } else { mover };
+            let after = after.since(threads, mover).and(waiting.before(thread));
+            self.insert(Next { thread, ..next }, after);
+        }
+    }
+
+    /// Operations that are reached without any of these threads.
+    fn without(&self, threads: Threads) -> impl Iterator<Item = &Next> {
+        self.operations
+            .iter()
+            .filter(move |(_, sets)| sets.iter().any(|after| !after.meets(threads)))
+            .map(|(next, _)| next)
+    }
+}
+
+impl Next {
     /// In other names; `None` when it concerns something that has no name, so nobody there can do anything about it.
-    pub(super) fn renamed(&self, names: &Names) -> Option<Future> {
+    pub(super) fn renamed(&self, names: &Names) -> Option<Next> {
         let thread = names.thread(self.thread)?;
         let kind = renamed(self.kind, names)?;
         let footprint = match self.footprint {
             Footprint::Everything => Footprint::Everything,
             _ => Footprint::pending(thread, kind, &[]),
         };
-        Some(Future { thread, kind, footprint })
+        Some(Next { thread, kind, footprint })
+    }
+}
+
+impl Threads {
+    const ROOM: u32 = u128::BITS;
+
+    fn is_subset(self, other: Threads) -> bool {
+        self.0 & !other.0 == 0
     }
 
-    /// A thread that did not exist yet acts for the one that created it.
-    pub(super) fn by(self, thread: ThreadId) -> Future {
-        Future { thread, ..self }
+    fn meets(self, other: Threads) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn and(self, others: impl IntoIterator<Item = ThreadId>) -> Threads {
+        let others: Threads = others.into_iter().collect();
+        Threads(self.0 | others.0)
+    }
+
+    /// In a state with so many threads: later ones were created by `mover`.
+    fn since(self, threads: u32, mover: ThreadId) -> Threads {
+        if threads >= Self::ROOM || self.0 >> threads == 0 {
+            return self;
+        }
+        Threads(self.0 & ((1 << threads) - 1)).and([mover])
+    }
+
+    pub(super) fn renamed(self, names: &Names) -> Threads {
+        let members = (0..Self::ROOM).filter(|at| self.0 >> at & 1 == 1).map(ThreadId);
+        members.filter_map(|thread| names.thread(thread)).collect()
+    }
+}
+
+impl FromIterator<ThreadId> for Threads {
+    fn from_iter<I: IntoIterator<Item = ThreadId>>(threads: I) -> Self {
+        let known = threads.into_iter().filter(|thread| thread.0 < Self::ROOM);
+        Threads(known.fold(0, |set, thread| set | 1 << thread.0))
     }
 }
 
 impl Tried {
-    fn meets(&self, next: &Future) -> bool {
+    fn meets(&self, next: &Next) -> bool {
         next.thread != self.thread
             && self.outcomes.iter().any(|(kind, outcome)| {
                 (dependent(outcome, &next.footprint) || excludes(outcome, &next.footprint))

@@ -2,7 +2,7 @@
 
 use super::account::{Account, Stop};
 use super::cache::{Cache, Visit};
-use super::future::{Future, Tried, Waiting, first, missing, pending};
+use super::future::{Future, Tried, Waiting, first, missing};
 use super::history::{History, Listing};
 use super::path::step;
 use super::{Caching, Stateful};
@@ -11,7 +11,7 @@ use crate::enumerate::{Gap, Goal, Limits};
 use raddle_base::{SiteId, StableHasher};
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{Machine, Names, Status, Visibility};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 pub(super) fn search<M: Machine>(
     machine: &mut M,
@@ -48,6 +48,9 @@ pub(super) fn search<M: Machine>(
     Stateful { exploration, states, covered }
 }
 
+/// Steps that a run is followed for the other races that it may show: it may have no end.
+const FURTHEST: usize = 500;
+
 struct Search<'s, 'a, C> {
     account: &'s mut Account<'a>,
     cache: Option<&'s mut Cache>,
@@ -70,7 +73,7 @@ struct Node<C> {
     /// All of a thread's variants are tried when one is.
     tried: Vec<Tried>,
     left: Vec<Choice>,
-    future: HashSet<Future>,
+    future: Future,
     expansion: Expansion,
     preemptions: u32,
 }
@@ -96,7 +99,7 @@ enum Arrival {
     /// There is a new node.
     Open,
     /// It ends here; this may have followed.
-    Shut { future: HashSet<Future>, on_stack: bool },
+    Shut(Future),
 }
 
 impl<C> Search<'_, '_, C> {
@@ -109,8 +112,8 @@ impl<C> Search<'_, '_, C> {
         machine.enabled(&mut enabled);
         let mut arrival = self.arrive(machine, History::new(listing), enabled)?;
         loop {
-            if let (Arrival::Shut { future, on_stack }, Some(_)) = (&mut arrival, self.nodes.last()) {
-                self.came_back(std::mem::take(future), *on_stack);
+            if let (Arrival::Shut(future), Some(_)) = (&arrival, self.nodes.last()) {
+                self.came_back(future);
             }
             let Some(node) = self.nodes.last_mut() else { return Ok(()) };
             if let Some(choice) = node.left.pop() {
@@ -160,11 +163,15 @@ impl<C> Search<'_, '_, C> {
         mut history: History,
         enabled: Vec<Choice>,
     ) -> Result<Arrival, Stop> {
-        let mut future = pending(machine);
+        let mut future = match machine.status() {
+            // The run broke off in the middle of a step.
+            Status::Unsupported { .. } | Status::Limit { .. } => Future::default(),
+            _ => Future::pending(machine),
+        };
         let excess = self.excess();
         if machine.status() != Status::Running || excess.is_some() {
             self.account.ended(machine, excess)?;
-            return Ok(Arrival::Shut { future, on_stack: false });
+            return Ok(Arrival::Shut(future));
         }
         let preemptions = self.preemptions();
         let mut known_as = None;
@@ -178,16 +185,19 @@ impl<C> Search<'_, '_, C> {
                     [u64::from(preemptions), last.map_or(u64::MAX, |last| u64::from(last.0))],
                 );
             }
-            match cache.visit(key, &history.canonical(&canonical.names)) {
-                Visit::Covered { on_stack } => {
-                    self.covered += 1;
-                    self.account.assume(machine.assumptions().into_iter().chain(["A-HASH"]));
-                    let future = cache.future(key, &canonical.names);
-                    return Ok(Arrival::Shut { future, on_stack });
-                }
-                Visit::Search(elements) => history.keep(&elements),
+            let Visit { elements, on_stack } = cache.visit(key, &history.canonical(&canonical.names));
+            if on_stack && let Some(from) = self.nodes.last_mut() {
+                from.expand();
             }
-            future.extend(cache.future(key, &canonical.names));
+            let Some(elements) = elements else {
+                self.covered += 1;
+                self.account.assume(machine.assumptions().into_iter().chain(["A-HASH"]));
+                return Ok(Arrival::Shut(cache.future(key, &canonical.names)));
+            };
+            history.keep(&elements);
+            for (next, after) in cache.future(key, &canonical.names).iter() {
+                future.insert(next, after);
+            }
             known_as = Some((key, canonical.names));
         }
         let waiting = Waiting::of(machine, &enabled);
@@ -235,17 +245,11 @@ impl<C> Search<'_, '_, C> {
     }
 
     /// A step from the last node has been followed to its end.
-    fn came_back(&mut self, future: HashSet<Future>, on_stack: bool) {
+    fn came_back(&mut self, future: &Future) {
         let depth = self.nodes.len() - 1;
         let mover = self.path[depth].thread;
         let node = &mut self.nodes[depth];
-        let known = node.threads;
-        let attributed =
-            future.into_iter().map(|next| if next.thread.0 < known { next } else { next.by(mover) });
-        node.future.extend(attributed);
-        if on_stack {
-            node.expand();
-        }
+        node.future.follow(future, mover, node.threads, &node.waiting);
     }
 
     fn leave<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Arrival {
@@ -256,18 +260,20 @@ impl<C> Search<'_, '_, C> {
         }
         machine.restore(&node.checkpoint);
         machine.discard(node.checkpoint);
-        Arrival::Shut { future: node.future, on_stack: false }
+        Arrival::Shut(node.future)
     }
 
-    /// Follows one run to its end for the races that it shows, before the search starts again with more accesses visible.
+    /// Follows one run on for the races that it shows, before the search starts again with more accesses visible.
     fn run_on<M: Machine>(
         &mut self,
         machine: &mut M,
         mut history: History,
         mut choices: Vec<Choice>,
     ) -> Result<(), Stop> {
-        while machine.status() == Status::Running && (self.path.len() as u64) < self.account.limits.run_steps
-        {
+        for _ in 0..FURTHEST {
+            if machine.status() != Status::Running || self.excess().is_some() {
+                break;
+            }
             self.account.step(self.path.len())?;
             let choice = choices[0];
             self.path.push(choice);

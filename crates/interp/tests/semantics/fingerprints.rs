@@ -63,6 +63,16 @@ fn an_address_that_was_looked_at_counts() {
 }
 
 #[test]
+fn what_is_reached_through_a_number_counts() {
+    let source = two_threads(
+        "sem_wait(&s); if (!q) { int *p = malloc(4); q = (unsigned long)p; } *(int *)q = me; sem_post(&s);",
+        "sem_t s; unsigned long q;",
+    )
+    .replace("pthread_t a, b;", "pthread_t a, b; sem_init(&s, 0, 1);");
+    assert_eq!(join_states(&mut machine(&source)).len(), 2);
+}
+
+#[test]
 fn differences_of_pointers_into_one_block_do_not_count() {
     let source = two_threads(
         "sem_wait(&s); sem_post(&s); char *c = malloc(8); p[me] = c; q[me] = (c + 5) - c; sem_wait(&s); sem_post(&s);",
