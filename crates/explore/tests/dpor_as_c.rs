@@ -1,9 +1,10 @@
-//! The reduced search on the interpreter: the same races and problems as the enumerator, on random scripts written as C.
+//! The reduced and the stateful search on the interpreter: the same races and problems as the enumerator, on random scripts written as C.
 
 use raddle_config::Config;
 use raddle_event::{Problem, ProblemKind};
 use raddle_explore::dpor::optimal;
 use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, RaceKey, sync};
+use raddle_explore::stateful::{Caching, stateful};
 use raddle_frontend::Request;
 use raddle_interp::{Interp, Options};
 use raddle_libmodel::Models;
@@ -51,8 +52,11 @@ fn compare(script: &Script, folder: &Path) -> Option<Result<(u64, u64), String>>
         return None;
     }
     let reduced = optimal(&mut machine, &limits(), Visibility::SyncOnly).exploration;
+    let cached = stateful(&mut machine, &limits(), Visibility::SyncOnly, Caching::On).exploration;
     Some(if found(&all) != found(&reduced) {
         Err(format!("enumerated {:?}, reduced {:?}", found(&all), found(&reduced)))
+    } else if found(&all) != found(&cached) || cached.coverage != Coverage::Complete {
+        Err(format!("enumerated {:?}, {:?} with memory {:?}", found(&all), cached.coverage, found(&cached)))
     } else if reduced.coverage != Coverage::Complete || machine.fingerprint() != start {
         Err(format!("{:?}", reduced.unknown_reasons))
     } else {
