@@ -7,6 +7,7 @@
 //@ check: -DINSERTERS=1 -DDELETERS=1 -DLOOKERS=0 safe
 //@ check: -DINSERTERS=1 -DDELETERS=1 -DLOOKERS=1 safe
 //@ check: -DINSERTERS=0 -DDELETERS=1 -DLOOKERS=1 -DUNLOCKED race use-after-free
+//@ bench: -DINSERTERS=1 -DDELETERS=1 -DLOOKERS=1
 #include <assert.h>
 #include <limits.h>
 #include <pthread.h>

@@ -3,6 +3,9 @@
 // A classic; this form is the one of the table in which GenMC and Nidhugg were measured.
 //@ check: -DK=2 safe optimal=6
 //@ check: -DK=4 safe optimal=70
+//@ bench: -DK=4
+//@ bench: -DK=8
+//@ paper: GenMC 12,870 in 5.2 s, Nidhugg 2.5 s
 #include <assert.h>
 #include <pthread.h>
 

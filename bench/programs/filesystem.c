@@ -4,6 +4,12 @@
 //@ check: -DN=3 safe executions=1
 //@ check: -DN=13 safe executions=1
 //@ check: -DN=14 safe optimal=2
+//@ bench: -DN=13
+//@ paper: one interleaving in the 2006 paper
+//@ bench: -DN=16
+//@ bench: -DN=20
+//@ bench: -DN=26
+//@ paper: GenMC 8,192 in 17.7 s, Nidhugg 10.5 s
 #include <pthread.h>
 
 #ifndef N

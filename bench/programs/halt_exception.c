@@ -6,6 +6,7 @@
 //@ check: -DITEMS=1 -DSIZE=1 safe
 //@ check: -DITEMS=2 -DSIZE=1 safe
 //@ check: -DITEMS=1 -DSIZE=1 -DEARLY race
+//@ bench: -DITEMS=2 -DSIZE=1
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

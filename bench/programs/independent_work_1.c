@@ -3,6 +3,8 @@
 // example of the 2006 paper (Elmas, Qadeer, Tasiran, MSR-TR-2005-118, section 7).
 //@ check: -DN=2 -DLENGTH=3 safe executions=1
 //@ check: -DN=6 -DLENGTH=8 safe executions=1
+//@ bench: -DN=6 -DLENGTH=8
+//@ paper: one interleaving in the 2006 paper
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

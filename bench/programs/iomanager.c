@@ -5,6 +5,7 @@
 // After the I/O manager example of the 2006 paper (Elmas, Qadeer, Tasiran, MSR-TR-2005-118, section 7).
 //@ check: -DREQUESTS=1 safe
 //@ check: -DREQUESTS=1 -DPEEK race use-after-free
+//@ bench: -DREQUESTS=1
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,6 +2,9 @@
 // From Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL 2014), section 9.
 //@ check: -DN=3 safe optimal=12
 //@ check: -DN=5 safe optimal=64
+//@ bench: -DN=10
+//@ bench: -DN=15
+//@ paper: GenMC 147,456 in 21.5 s, Nidhugg 41.5 s
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -2,6 +2,9 @@
 // A classic.
 //@ check: -DN=3 -DROUNDS=1 safe optimal=6
 //@ check: -DN=2 -DROUNDS=2 safe optimal=6
+//@ bench: -DN=4 -DROUNDS=1
+//@ bench: -DN=8 -DROUNDS=1
+//@ bench: -DN=4 -DROUNDS=3
 #include <assert.h>
 #include <pthread.h>
 

@@ -4,6 +4,9 @@
 //@ check: -DN=2 safe deadlock
 //@ check: -DN=3 safe deadlock
 //@ check: -DN=3 -DORDERED safe
+//@ bench: -DN=3
+//@ bench: -DN=5
+//@ bench: -DN=5 -DORDERED
 #include <pthread.h>
 
 #ifndef N

@@ -3,6 +3,11 @@
 // A classic; this form is the one of the table in which GenMC and Nidhugg were measured.
 //@ check: -DR=2 -DW=2 safe optimal=24
 //@ check: -DR=1 -DW=1 -DUNLOCKED race
+//@ bench: -DR=3 -DW=3
+//@ bench: -DR=4 -DW=4
+//@ paper: GenMC 40,320 in 4.1 s, Nidhugg 4.9 s
+//@ bench: -DR=5 -DW=5
+//@ paper: both over 60 s
 #include <pthread.h>
 
 #ifndef R

@@ -6,6 +6,8 @@
 //@ check: -DITEMS=2 -DTHIEVES=1 safe
 //@ check: -DITEMS=1 -DTHIEVES=2 safe
 //@ check: -DITEMS=1 -DTHIEVES=1 -DNOLOCK race
+//@ bench: -DITEMS=2 -DTHIEVES=1
+//@ bench: -DITEMS=2 -DTHIEVES=2
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

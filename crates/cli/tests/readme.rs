@@ -107,12 +107,12 @@ fn run(folder: &Path, arguments: &[String]) -> Vec<String> {
     text.lines().map(mask_seconds).collect()
 }
 
-/// `"seconds": 0.123` becomes `"seconds": 0.0`.
+/// `"seconds": 0.123` becomes `"seconds": 0.0`, and so does `"search_seconds"`.
 fn mask_seconds(line: &str) -> String {
-    match line.split_once("\"seconds\": ") {
+    match line.split_once("seconds\": ") {
         Some((before, after)) => {
             let rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-".contains(c));
-            format!("{before}\"seconds\": 0.0{rest}")
+            format!("{before}seconds\": 0.0{rest}")
         }
         None => line.to_owned(),
     }

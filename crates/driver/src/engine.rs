@@ -7,18 +7,22 @@ use crate::statics::Statically;
 use crate::watchdog::{Bounds, watched};
 use crate::{Chance, Control, Engines, Goal, Mode, Search};
 use raddle_explore::enumerate::{self, Exploration, Gap, Limits, RunCount};
-use raddle_explore::pdp::{self, Anything};
+use raddle_explore::pdp::{self, Anything, Oracle, Pruned};
 use raddle_explore::random::{Plan, Strategy, random};
 use raddle_explore::stateful::{Caching, stateful};
 use raddle_explore::{dpor, minimise};
-use raddle_finding::{Deadlocks, UnknownReason};
+use raddle_finding::{Deadlocks, PruningCounts, UnknownReason};
 use raddle_interp::Interp;
 use raddle_machine::Visibility;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) struct Explored {
     pub(crate) exploration: Exploration,
+    /// Of the search that prunes, if it ran.
+    pub(crate) pruning: Option<PruningCounts>,
+    pub(crate) seconds: f64,
     /// What the machine did not cover although every run was seen: values that were not all tried.
     pub(crate) incomplete: Vec<UnknownReason>,
     /// Why the search was stopped from outside; empty if it was not.
@@ -34,16 +38,18 @@ pub(crate) fn explore(
     began: Instant,
 ) -> Result<Explored, UnknownReason> {
     guarded("explore", || {
-        let mut machine =
+        let machine =
             Interp::new(Arc::clone(&loaded.program), Arc::clone(&loaded.models), loaded.options.clone())
                 .map_err(|error| UnknownReason { place: String::new(), text: error.to_string() })?;
-        let bounds = Bounds { time: search.time, memory: search.memory, began };
         let oracle = known.filter(|_| may_prune(search)).and_then(|known| {
             let open = known.open.clone()?;
             Some((StaticOracle::new(&loaded.program, &loaded.models, open), &known.assumptions))
         });
+        let mut work = Work { machine, search, oracle, pruning: None };
+        let bounds = Bounds { time: search.time, memory: search.memory, began };
+        let start = Instant::now();
         Ok(watched(control.interrupt, bounds, |watch| {
-            let mut limits = Limits {
+            let limits = Limits {
                 goal: match search.goal {
                     Goal::AllRaces => enumerate::Goal::AllRaces,
                     Goal::FirstRace => enumerate::Goal::FirstRace,
@@ -56,54 +62,76 @@ pub(crate) fn explore(
                 interrupt: Some(watch.flag()),
                 ..Limits::default()
             };
-            let pruned = |machine: &mut Interp, limits: &Limits| match &oracle {
-                None => pdp::search(machine, limits, Visibility::SyncOnly, &Anything).reduced.exploration,
-                Some((oracle, assumptions)) => {
-                    let mut pruned = pdp::search(machine, limits, Visibility::SyncOnly, oracle);
-                    pruned.reduced.exploration.assumptions.extend(*assumptions);
-                    pruned.reduced.exploration
-                }
-            };
-            let mut exploration = match search.mode {
-                Mode::Enumerate => enumerate::sync(&mut machine, &limits),
-                Mode::EveryAccess => enumerate::every_access(&mut machine, &limits),
-                Mode::Dpor => dpor::baseline(&mut machine, &limits, Visibility::SyncOnly).exploration,
-                Mode::Stateful => {
-                    stateful(&mut machine, &limits, Visibility::SyncOnly, Caching::On).exploration
-                }
-                Mode::Random | Mode::Pct => {
-                    let Chance { seed, runs, depth } = search.chance;
-                    let strategy = match search.mode {
-                        Mode::Pct => Strategy::Pct { depth },
-                        _ => Strategy::Walk,
-                    };
-                    random(&mut machine, &limits, Visibility::SyncOnly, Plan { strategy, seed, runs })
-                }
-                Mode::Pdp => pruned(&mut machine, &limits),
-                Mode::Optimal => {
-                    if search.engines == Engines::All {
-                        limits.time = search.time.map(|time| time.saturating_sub(began.elapsed()) / 2);
-                    }
-                    let all = dpor::optimal(&mut machine, &limits, Visibility::SyncOnly).exploration;
-                    limits.time = None;
-                    match all.unknown_reasons.contains(&Gap::Time) && all.races.is_empty() {
-                        true => after(all, pruned(&mut machine, &limits)),
-                        false => all,
-                    }
-                }
-            };
+            let left = search.time.map(|time| time.saturating_sub(began.elapsed()));
+            let mut exploration = work.run(&limits, left);
+            let seconds = start.elapsed().as_secs_f64();
             if search.mode != Mode::EveryAccess && !watch.is_over() {
-                simplify(&mut machine, &mut exploration);
+                simplify(&mut work.machine, &mut exploration);
             }
-            let incomplete = machine
-                .uncovered()
-                .into_iter()
-                .map(|text| UnknownReason { place: String::new(), text })
-                .collect();
-            let stopped = if watch.is_over() { watch.reason() } else { String::new() };
-            Explored { exploration, incomplete, stopped }
+            let uncovered = work.machine.uncovered().into_iter();
+            Explored {
+                exploration,
+                pruning: work.pruning,
+                seconds,
+                incomplete: uncovered.map(|text| UnknownReason { place: String::new(), text }).collect(),
+                stopped: if watch.is_over() { watch.reason() } else { String::new() },
+            }
         }))
     })?
+}
+
+struct Work<'a> {
+    machine: Interp,
+    search: &'a Search,
+    /// Static facts, and the assumptions that they rest on.
+    oracle: Option<(StaticOracle, &'a BTreeSet<&'static str>)>,
+    pruning: Option<PruningCounts>,
+}
+
+impl Work<'_> {
+    fn run(&mut self, limits: &Limits, left: Option<Duration>) -> Exploration {
+        let machine = &mut self.machine;
+        match self.search.mode {
+            Mode::Enumerate => enumerate::sync(machine, limits),
+            Mode::EveryAccess => enumerate::every_access(machine, limits),
+            Mode::Dpor => dpor::baseline(machine, limits, Visibility::SyncOnly).exploration,
+            Mode::Stateful => stateful(machine, limits, Visibility::SyncOnly, Caching::On).exploration,
+            Mode::Random => self.by_chance(limits, Strategy::Walk),
+            Mode::Pct => self.by_chance(limits, Strategy::Pct { depth: self.search.chance.depth }),
+            Mode::Pdp => self.pruned(limits),
+            Mode::Optimal if self.search.engines == Engines::All => {
+                // What takes too long is tried again for races alone.
+                let half = Limits { time: left.map(|left| left / 2), ..*limits };
+                let all = dpor::optimal(machine, &half, Visibility::SyncOnly).exploration;
+                match all.unknown_reasons.contains(&Gap::Time) && all.races.is_empty() {
+                    true => after(all, self.pruned(limits)),
+                    false => all,
+                }
+            }
+            Mode::Optimal => dpor::optimal(machine, limits, Visibility::SyncOnly).exploration,
+        }
+    }
+
+    fn by_chance(&mut self, limits: &Limits, strategy: Strategy) -> Exploration {
+        let Chance { seed, runs, .. } = self.search.chance;
+        random(&mut self.machine, limits, Visibility::SyncOnly, Plan { strategy, seed, runs })
+    }
+
+    fn pruned(&mut self, limits: &Limits) -> Exploration {
+        let oracle: &dyn Oracle = match &self.oracle {
+            Some((oracle, _)) => oracle,
+            None => &Anything,
+        };
+        let Pruned { reduced, counters } =
+            pdp::search(&mut self.machine, limits, Visibility::SyncOnly, oracle);
+        let mut exploration = reduced.exploration;
+        if let Some((_, assumptions)) = &self.oracle {
+            exploration.assumptions.extend(*assumptions);
+        }
+        let pdp::Counters { checks, yes, skipped } = counters;
+        self.pruning = Some(PruningCounts { checks, yes, skipped });
+        exploration
+    }
 }
 
 fn may_prune(search: &Search) -> bool {

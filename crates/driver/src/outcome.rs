@@ -127,8 +127,9 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
             stats: Stats {
                 executions: exploration.runs.executions,
                 steps: exploration.steps,
-                seconds: 0.0,
-                statics: None,
+                search_seconds: explored.seconds,
+                pruning: explored.pruning,
+                ..Stats::default()
             },
         },
     }
@@ -247,7 +248,7 @@ mod tests {
             passes: 1,
             assumptions: BTreeSet::from(["A-THREAD"]),
         };
-        Explored { exploration, incomplete: Vec::new(), stopped: String::new() }
+        Explored { exploration, pruning: None, seconds: 0.0, incomplete: Vec::new(), stopped: String::new() }
     }
 
     fn shown(kind: FindingKind, line: u32, variable: &str) -> Shown {

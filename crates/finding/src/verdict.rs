@@ -57,6 +57,21 @@ pub struct Stats {
     pub seconds: f64,
     /// What the static analysis counted, where it ran.
     pub statics: Option<StaticCounts>,
+    /// Of `seconds`, those of the search.
+    pub search_seconds: f64,
+    /// What a search that prunes counted, where it ran.
+    pub pruning: Option<PruningCounts>,
+}
+
+/// The columns of the 2008 paper's Table 1 besides the number of runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PruningCounts {
+    /// States asked about.
+    pub checks: u64,
+    /// States that nothing can race behind.
+    pub yes: u64,
+    /// Reversals that were not explored for that reason.
+    pub skipped: u64,
 }
 
 /// The columns of the 2007 paper's table.

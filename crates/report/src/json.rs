@@ -36,7 +36,7 @@ pub fn json(outcome: &Outcome) -> String {
             .collect(),
         stats: StatsJson {
             executions: outcome.stats.executions,
-            seconds: (outcome.stats.seconds * 1000.0).round() / 1000.0,
+            seconds: rounded(outcome.stats.seconds),
             statics: outcome.stats.statics.map(|counts| StaticJson {
                 shared_variables: counts.shared_variables,
                 pairs: counts.pairs,
@@ -44,6 +44,13 @@ pub fn json(outcome: &Outcome) -> String {
                 after_reduction: counts.after_reduction,
                 after_contexts: counts.after_contexts,
                 single_threaded: counts.single_threaded,
+            }),
+            search_seconds: (outcome.stats.search_seconds > 0.0)
+                .then(|| rounded(outcome.stats.search_seconds)),
+            pruning: outcome.stats.pruning.map(|counts| PruningJson {
+                checks: counts.checks,
+                yes: counts.yes,
+                skipped: counts.skipped,
             }),
         },
     };
@@ -114,6 +121,22 @@ struct StatsJson {
     seconds: f64,
     #[serde(flatten)]
     statics: Option<StaticJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pruning: Option<PruningJson>,
+}
+
+#[derive(Serialize)]
+struct PruningJson {
+    checks: u64,
+    yes: u64,
+    skipped: u64,
+}
+
+/// To milliseconds.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
 }
 
 #[derive(Serialize)]

@@ -70,7 +70,7 @@ fn outcome(verdict: Verdict, findings: Vec<Finding>) -> Outcome {
         assumptions: vec![Assumption::named("A-MALLOC"), Assumption::named("A-THREAD")],
         deadlock_assumptions: vec![],
         unknown_reasons: vec![],
-        stats: Stats { executions: 12, steps: 240, seconds: 0.1251, statics: None },
+        stats: Stats { executions: 12, steps: 240, seconds: 0.1251, ..Stats::default() },
     }
 }
 

@@ -1,8 +1,10 @@
 //! Measures what the pages of `docs/benchmarks` show and writes them: fixtures by topic, random traces compared, instructions a
-//! second, how much of real C lowers, and the static analysis on real code. Numbers are of the machine at hand; nothing here is a test.
+//! second, how much of real C lowers, the static analysis on real code, and the searches on programs of `bench/programs`. Numbers are of the machine at hand; nothing here is a test.
 
 mod corpus;
+mod explore;
 mod fixtures;
+mod measure;
 mod speed;
 mod statics;
 mod traces;
@@ -19,6 +21,8 @@ pub enum Part {
     Ground,
     /// `static.md`; or, with names, only these inputs, printed.
     Static(Vec<String>),
+    /// `explore.md`; or, with names, only these programs, printed.
+    Explore(Vec<String>),
     /// Fetches and links the inputs of `static.md` and shows how to analyse each.
     Corpus,
 }
@@ -27,10 +31,12 @@ pub fn run(root: &Path, part: &Part) -> Result<(), String> {
     match part {
         Part::All => {
             ground(root)?;
+            explore::run(root, &[])?;
             statics::run(root, &[])
         }
         Part::Ground => ground(root),
         Part::Static(only) => statics::run(root, only),
+        Part::Explore(only) => explore::run(root, only),
         Part::Corpus => statics::prepare_all(root),
     }
 }

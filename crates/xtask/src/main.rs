@@ -27,7 +27,7 @@ enum Chore {
         /// One page alone, or `corpus`: fetch the real code of the static page and show how to analyse it
         #[arg(value_enum)]
         page: Option<Page>,
-        /// With `static`: only these inputs, printed and not written
+        /// With `static` or `explore`: only these inputs, printed and not written
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
@@ -37,6 +37,7 @@ enum Chore {
 enum Page {
     Ground,
     Static,
+    Explore,
     Corpus,
 }
 
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
                 None => Part::All,
                 Some(Page::Ground) => Part::Ground,
                 Some(Page::Static) => Part::Static(only),
+                Some(Page::Explore) => Part::Explore(only),
                 Some(Page::Corpus) => Part::Corpus,
             };
             run_bench(&arguments.root, &part)

@@ -10,11 +10,10 @@ mod inputs;
 mod ladder;
 mod lines;
 mod link;
-mod measure;
 mod page;
 
+use super::measure::{Run, Tool};
 use inputs::{INPUTS, Input};
-use measure::{Run, Tool};
 use raddle_frontend::{Request, load};
 use raddle_ir::{Inst, Program, Terminator};
 use std::collections::BTreeMap;
@@ -39,7 +38,7 @@ pub(super) fn run(root: &Path, only: &[String]) -> Result<(), String> {
     if wanted("ladder") {
         for rung in ladder::build(&folder)? {
             eprintln!("bench: static: ladder, {} lines", rung.lines.code);
-            let run = tool.run(&[rung.bitcode.as_os_str()], &folder.join("log/ladder.json"));
+            let run = tool.run("static", &[rung.bitcode.as_os_str()], &folder.join("log/ladder.json"));
             rungs.push((rung, run));
         }
     }
@@ -128,8 +127,8 @@ fn row(input: &Input, folder: &Path, tool: &Tool) -> Result<Row, String> {
         lines: ready.lines,
         lowered: ready.lowered,
         entries: ready.entries.len(),
-        run: tool.run(&arguments, &log),
-        from_sources: tool.run(&from_sources, &log),
+        run: tool.run("static", &arguments, &log),
+        from_sources: tool.run("static", &from_sources, &log),
     })
 }
 

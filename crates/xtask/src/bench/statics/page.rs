@@ -3,7 +3,7 @@
 use super::Row;
 use super::inputs::{Input, Kind};
 use super::ladder::Rung;
-use super::measure::Run;
+use crate::bench::measure::Run;
 use std::fmt::Write;
 
 const HEAD: &str = "# Static analysis on real code

@@ -1,4 +1,4 @@
-//! One run of `raddle static`: wall time, processor time, peak memory, and the counters of its JSON.
+//! One run of `raddle`: wall time, processor time, peak memory, and the counters of its JSON.
 
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -18,6 +18,17 @@ pub(super) struct Run {
     pub(super) peak_mib: f64,
     pub(super) verdict: String,
     pub(super) counters: Counters,
+    pub(super) search: Search,
+}
+
+/// From `stats`, too.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Search {
+    pub(super) executions: u64,
+    /// Without loading the program.
+    pub(super) seconds: f64,
+    /// Checks, yes, skipped.
+    pub(super) pruning: Option<[u64; 3]>,
 }
 
 /// From `stats`; what the binary does not tell is `None`.
@@ -45,8 +56,15 @@ impl Tool {
         Ok(Tool { binary: target.join("release/raddle") })
     }
 
-    /// Runs `raddle static ARGUMENTS`; the report goes to `log`.
-    pub(super) fn run(&self, arguments: &[&OsStr], log: &Path) -> Result<Run, String> {
+    /// A folder for reports and witnesses.
+    pub(super) fn scratch(&self) -> Result<String, String> {
+        let folder = self.binary.with_file_name("bench-scratch");
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(folder.display().to_string())
+    }
+
+    /// Runs `raddle COMMAND ARGUMENTS`; the report goes to `log`.
+    pub(super) fn run(&self, command: &str, arguments: &[&OsStr], log: &Path) -> Result<Run, String> {
         let usage = log.with_extension("time");
         let report = std::fs::File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
         let limit = LIMIT_SECONDS.to_string();
@@ -54,10 +72,10 @@ impl Tool {
         words.push(usage.clone().into());
         words.extend(["prlimit", MEMORY_LIMIT, "timeout", "--foreground", &limit].map(OsString::from));
         words.push(self.binary.clone().into());
-        words.extend(["static", "--format", "json"].map(OsString::from));
+        words.extend([command, "--format", "json"].map(OsString::from));
         words.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-        let mut command = Command::new("/usr/bin/time");
-        let output = command.args(words).stdout(report).stderr(Stdio::piped()).output();
+        let mut timed = Command::new("/usr/bin/time");
+        let output = timed.args(words).stdout(report).stderr(Stdio::piped()).output();
         let output = output.map_err(|error| format!("/usr/bin/time: {error}"))?;
         match output.status.code() {
             Some(0 | 1 | 3) => {}
@@ -83,7 +101,21 @@ impl Tool {
             peak_mib: kib / 1024.0,
             verdict: report["verdict"].as_str().unwrap_or_default().to_owned(),
             counters: Counters::of(&report["stats"]),
+            search: Search::of(&report["stats"]),
         })
+    }
+}
+
+impl Search {
+    fn of(stats: &Value) -> Search {
+        let pruning = stats
+            .get("pruning")
+            .map(|pruning| ["checks", "yes", "skipped"].map(|key| pruning[key].as_u64().unwrap_or_default()));
+        Search {
+            executions: stats["executions"].as_u64().unwrap_or_default(),
+            seconds: stats["search_seconds"].as_f64().unwrap_or_default(),
+            pruning,
+        }
     }
 }
 
