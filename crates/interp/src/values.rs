@@ -66,7 +66,7 @@ impl ValueSource for Representatives {
     fn values(&self, asked: &Asked<'_>) -> Values {
         let domain = Domain::new(asked.bits, asked.sign);
         if domain.high - domain.low < WHOLE {
-            return Values { tried: domain.from_zero().collect(), coverage: Coverage::All };
+            return Values { tried: domain.zero_first().collect(), coverage: Coverage::All };
         }
         match asked.call {
             None => domain.some([], None),
@@ -138,7 +138,7 @@ impl Domain {
     }
 
     /// All values, zero first.
-    fn from_zero(self) -> impl Iterator<Item = i128> {
+    fn zero_first(self) -> impl Iterator<Item = i128> {
         (0..=self.high).chain((self.low..0).rev())
     }
 
