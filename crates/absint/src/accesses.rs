@@ -11,6 +11,7 @@ use raddle_ir::{BlockId, CallArg, DataModel, FunctionId, Inst, Operand, PlaceId,
 use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach};
 use raddle_libmodel::{AtomicCall, Effect, KernelOrder};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -49,7 +50,8 @@ pub struct Atomic {
 #[derive(Clone, Debug)]
 pub enum Targets {
     Set(SetId),
-    List(Vec<(ObjectId, Offsets)>),
+    /// Shared by accesses that touch the same.
+    List(Arc<[(ObjectId, Offsets)]>),
 }
 
 impl Access {
@@ -64,11 +66,21 @@ impl Access {
         self.kind != Kind::Read
     }
 
+    /// Where it may touch an object.
+    pub fn in_object<'a>(
+        &'a self,
+        points_to: &'a PointsTo,
+        object: ObjectId,
+    ) -> impl Iterator<Item = Offsets> + 'a {
+        // Sorted by object.
+        let targets = self.targets(points_to);
+        let from = targets.partition_point(|(target, _)| *target < object);
+        targets[from..].iter().take_while(move |(target, _)| *target == object).map(|(_, at)| *at)
+    }
+
     /// Whether it may touch one of `bytes` bytes from `offsets` of an object.
     pub fn may_touch(&self, points_to: &PointsTo, object: ObjectId, offsets: Offsets, bytes: u64) -> bool {
-        self.targets(points_to)
-            .iter()
-            .any(|(target, at)| *target == object && at.may_overlap(self.bytes, offsets, bytes))
+        self.in_object(points_to, object).any(|at| at.may_overlap(self.bytes, offsets, bytes))
     }
 }
 
@@ -96,7 +108,7 @@ impl Objects {
                 Targets::List(object.map(|object| (object, Offsets::exact(offset))).into_iter().collect())
             }
             Operand::Const(_) | Operand::Function(_) | Operand::Block(_) | Operand::Null | Operand::Undef => {
-                Targets::List(Vec::new())
+                Targets::List(Arc::default())
             }
         }
     }
@@ -104,8 +116,14 @@ impl Objects {
 
 /// All accesses, in program order.
 pub fn collect(program: &Program, calls: &Calls, values: &Values, points_to: &PointsTo) -> Vec<Access> {
-    let collector =
-        Collector { program, values, points_to, objects: Objects::new(points_to), out: Vec::new() };
+    let collector = Collector {
+        program,
+        values,
+        points_to,
+        objects: Objects::new(points_to),
+        known: HashMap::new(),
+        out: Vec::new(),
+    };
     collector.run(calls)
 }
 
@@ -114,7 +132,21 @@ struct Collector<'a> {
     values: &'a Values,
     points_to: &'a PointsTo,
     objects: Objects,
+    known: HashMap<(SetId, Derived), Targets>,
     out: Vec<Access>,
+}
+
+/// How the targets of a library's access follow from those of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Derived {
+    Shifted(i64),
+    /// Pointers in memory, at the place itself or anywhere in the object.
+    Behind {
+        anywhere: bool,
+        shift: i64,
+    },
+    /// The objects, whatever the offset.
+    Whole,
 }
 
 #[derive(Clone, Copy)]
@@ -285,42 +317,39 @@ impl Collector<'_> {
                 };
                 let (address, places) = self.touched(at.function, args, touch.region.base);
                 let direct = touch.region.reach == Reach::Direct;
+                let shift = i64::from(touch.from);
                 for (targets, place) in places {
                     let targets = match touch.region.reach {
-                        Reach::Direct => shifted(&targets, i64::from(touch.from)),
-                        Reach::Behind => self.behind(&targets, Some(0), i64::from(touch.from)),
-                        Reach::BehindAny => self.behind(&targets, None, i64::from(touch.from)),
+                        Reach::Direct => self.derive(targets, Derived::Shifted(shift)),
+                        Reach::Behind => self.derive(targets, Derived::Behind { anywhere: false, shift }),
+                        Reach::BehindAny => self.derive(targets, Derived::Behind { anywhere: true, shift }),
                     };
                     for kind in kinds {
                         let targets = match kind {
-                            Kind::Free => targets.iter().map(|(object, _)| (*object, Offsets::ANY)).collect(),
+                            Kind::Free => self.derive(targets.clone(), Derived::Whole),
                             Kind::Read | Kind::Write => targets.clone(),
                         };
                         let address = address.filter(|_| direct && touch.from == 0 && *kind != Kind::Free);
                         let place = place.filter(|_| direct);
-                        let list = Targets::List(targets);
-                        self.push(at, *kind, atomic, address, place, list, bytes, None);
+                        self.push(at, *kind, atomic, address, place, targets, bytes, None);
                     }
                 }
             }
         }
     }
 
-    /// The memory that a base means, one list per argument; the operand where one is the address.
+    /// The memory that a base means, one set per argument; the operand where one is the address.
     #[allow(clippy::type_complexity)]
     fn touched(
-        &self,
+        &mut self,
         function: FunctionId,
         args: &[CallArg],
         base: Base,
-    ) -> (Option<Operand>, Vec<(Vec<(ObjectId, Offsets)>, Option<PlaceId>)>) {
-        let list = |operand: Operand| match self.objects.targets(self.points_to, function, operand) {
-            Targets::Set(set) => self.points_to.targets_of(set).to_vec(),
-            Targets::List(list) => list,
-        };
+    ) -> (Option<Operand>, Vec<(Targets, Option<PlaceId>)>) {
+        let list = |operand: Operand| self.objects.targets(self.points_to, function, operand);
         let object = |kind: ObjectKind| {
             let found = self.objects.of(kind).map(|object| (object, Offsets::ANY));
-            (None, vec![(found.into_iter().collect(), None)])
+            (None, vec![(Targets::List(found.into_iter().collect()), None)])
         };
         match base {
             Base::Arg(arg) => match args.get(usize::from(arg.0)) {
@@ -335,8 +364,8 @@ impl Collector<'_> {
             Base::VaList(arg) => match args.get(usize::from(arg.0)) {
                 Some(arg) => {
                     let direct = list(arg.value);
-                    let behind = self.behind(&direct, None, 0);
-                    let any = behind.iter().map(|(object, _)| (*object, Offsets::ANY)).collect();
+                    let behind = self.derive(direct.clone(), Derived::Behind { anywhere: true, shift: 0 });
+                    let any = self.derive(behind, Derived::Whole);
                     (None, vec![(direct, None), (any, None)])
                 }
                 None => (None, Vec::new()),
@@ -351,22 +380,58 @@ impl Collector<'_> {
         }
     }
 
-    /// What the pointers in memory point to: those at an offset from the targets, or all in the objects.
+    fn derive(&mut self, targets: Targets, how: Derived) -> Targets {
+        if how == Derived::Shifted(0) {
+            return targets;
+        }
+        let key = match &targets {
+            Targets::Set(set) => Some((*set, how)),
+            Targets::List(_) => None,
+        };
+        if let Some(known) = key.and_then(|key| self.known.get(&key)) {
+            return known.clone();
+        }
+        let list = match &targets {
+            Targets::Set(set) => self.points_to.targets_of(*set),
+            Targets::List(list) => list,
+        };
+        let derived = match how {
+            Derived::Shifted(by) => shifted(list, by),
+            Derived::Behind { anywhere, shift } => self.behind(list, anywhere, shift),
+            Derived::Whole => {
+                let mut whole: Vec<(ObjectId, Offsets)> =
+                    list.iter().map(|(object, _)| (*object, Offsets::ANY)).collect();
+                whole.dedup();
+                whole
+            }
+        };
+        let derived = Targets::List(derived.into());
+        if let Some(key) = key {
+            self.known.insert(key, derived.clone());
+        }
+        derived
+    }
+
+    /// What the pointers in memory point to: those at the targets, or all in the objects.
     fn behind(
         &self,
         targets: &[(ObjectId, Offsets)],
-        at: Option<i64>,
+        anywhere: bool,
         shift: i64,
     ) -> Vec<(ObjectId, Offsets)> {
         let word = u64::from(self.program.data_model.pointer_bytes());
-        let mut found = Vec::new();
+        let mut sets: Vec<SetId> = Vec::new();
         for (object, offsets) in targets {
             for cell in &self.points_to.contents[*object] {
-                if at.is_none() || cell.at.may_overlap(u64::from(cell.bytes), *offsets, word) {
-                    found.extend(shifted(self.points_to.targets_of(cell.holds), shift));
+                if anywhere || cell.at.may_overlap(u64::from(cell.bytes), *offsets, word) {
+                    sets.push(cell.holds);
                 }
             }
         }
+        sets.sort_unstable();
+        sets.dedup();
+        let mut found: Vec<(ObjectId, Offsets)> =
+            sets.iter().flat_map(|set| shifted(self.points_to.targets_of(*set), shift)).collect();
         found.sort();
         found.dedup();
         found

@@ -116,6 +116,6 @@ fn report(loaded: &Loaded, result: Statically, certificate: &str) -> Outcome {
         deadlock_assumptions: Vec::new(),
         unknown_reasons: reasons.into_iter().collect(),
         stats: Stats { statics: Some(result.counts), ..Stats::default() },
-        findings: result.findings,
+        findings: result.findings.into_iter().chain(result.deadlocks).collect(),
     }
 }

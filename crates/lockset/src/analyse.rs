@@ -70,8 +70,10 @@ pub struct Counters {
     pub warnings: u64,
     /// Of these, those that no weaker warning covers.
     pub after_reduction: u64,
-    /// One per pair of source places.
+    /// One per pair of source places of these.
     pub after_contexts: u64,
+    /// Pairs of source places, covered or not.
+    pub places: u64,
     pub instructions: u64,
 }
 
@@ -162,12 +164,14 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         &unranked.pairs,
     );
     let warnings = unranked.rank(program, &expanded, &round.accesses, &ranks);
+    let unseen = pairs.unseen;
     let counters = Counters {
         shared_variables: pairs.shared.len() as u64,
         pairs: pairs.candidates,
         warnings: pairs.open,
         after_reduction: pairs.open - ranks.iter().filter(|(rank, _)| *rank > 0).count() as u64,
-        after_contexts: unranked.places(),
+        after_contexts: unranked.places() - warnings.iter().filter(|warning| warning.covered).count() as u64,
+        places: unranked.places(),
         instructions: program.sites.len() as u64,
     };
     Ok(Analysis {
@@ -175,7 +179,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         models,
         pairs,
         warnings,
-        listing: unranked.listing(),
+        listing: if unseen > 0 { Listing::Uncounted } else { unranked.listing() },
         deadlocks,
         gaps,
         assumptions,
@@ -198,7 +202,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
 impl Analysis {
     /// Nothing left that may race, and nothing that was not understood.
     pub fn is_safe(&self) -> bool {
-        self.pairs.open == 0 && self.warnings.is_empty() && self.gaps.is_empty()
+        self.pairs.open == 0 && self.pairs.unseen == 0 && self.warnings.is_empty() && self.gaps.is_empty()
     }
 
     /// Whether the program never runs two threads at once.

@@ -113,15 +113,24 @@ impl Analysis {
             shared.entry(*object).or_default().push(*offsets);
         }
         let mut names: BTreeMap<String, bool> = BTreeMap::new();
-        for access in &self.accesses {
-            for (object, at) in access.targets(points_to) {
-                let Some(places) = shared.get(object) else { continue };
-                if access.is_write() && places.contains(at) {
-                    let racing = warned.get(object).is_some_and(|list| {
-                        list.iter().any(|(other, bytes)| at.may_overlap(access.bytes, *other, *bytes))
-                    });
-                    *names.entry(self.expression(access)).or_default() |= racing;
-                }
+        // Many accesses have the same targets.
+        let mut known: HashMap<(*const (ObjectId, Offsets), u64), Option<bool>> = HashMap::new();
+        for access in self.accesses.iter().filter(|access| access.is_write()) {
+            let targets = access.targets(points_to);
+            let racing = *known.entry((targets.as_ptr(), access.bytes)).or_insert_with(|| {
+                let contested = targets
+                    .iter()
+                    .filter(|(object, at)| shared.get(object).is_some_and(|all| all.contains(at)));
+                contested
+                    .map(|(object, at)| {
+                        warned.get(object).is_some_and(|list| {
+                            list.iter().any(|(other, bytes)| at.may_overlap(access.bytes, *other, *bytes))
+                        })
+                    })
+                    .reduce(|a, b| a || b)
+            });
+            if let Some(racing) = racing {
+                *names.entry(self.expression(access)).or_default() |= racing;
             }
         }
         names.into_iter().filter(|(name, racing)| !racing && !name.is_empty()).map(|(name, _)| name).collect()

@@ -14,7 +14,7 @@ use raddle_finding::{
     ThreadReport, Why,
 };
 use raddle_ir::Program;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines with accesses that are named when a line has none.
 const NEARBY: usize = 4;
@@ -67,7 +67,6 @@ pub struct Explainer<'a> {
     rules: Rules<'a>,
     unpublished: Unpublished<'a>,
     names: LockNames,
-    by_object: HashMap<ObjectId, Vec<usize>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -91,16 +90,7 @@ impl<'a> Explainer<'a> {
             &facts.points_to,
             &facts.threads,
         );
-        let mut by_object: HashMap<ObjectId, Vec<usize>> = HashMap::new();
-        for (index, access) in analysis.accesses.iter().enumerate() {
-            for (object, _) in access.targets(&facts.points_to) {
-                let list = by_object.entry(*object).or_default();
-                if facts.threads.shared[*object] && list.last() != Some(&index) {
-                    list.push(index);
-                }
-            }
-        }
-        Explainer { analysis, rules, unpublished, names: analysis.lock_names(), by_object }
+        Explainer { analysis, rules, unpublished, names: analysis.lock_names() }
     }
 
     /// Two threads in which a pair of accesses may race.
@@ -202,7 +192,13 @@ impl<'a> Explainer<'a> {
     fn others(&mut self, program: &Program, index: usize, objects: &BTreeSet<ObjectId>) -> Vec<OtherAccess> {
         let mut found: BTreeMap<(SiteId, &'static str), OtherAccess> = BTreeMap::new();
         for object in objects {
-            let Some(list) = self.by_object.get(object).cloned() else { continue };
+            if !self.analysis.facts.threads.shared[*object] {
+                continue;
+            }
+            let points_to = &self.analysis.facts.points_to;
+            let touches =
+                |index: &usize| self.analysis.accesses[*index].in_object(points_to, *object).next().is_some();
+            let list: Vec<usize> = (0..self.analysis.accesses.len()).filter(touches).collect();
             let own = self.rules.classes(*object, &[index], &mut self.unpublished);
             let classes = self.rules.classes(*object, &list, &mut self.unpublished);
             for a in &own {

@@ -31,6 +31,8 @@ pub struct Pairs {
     pub candidates: u64,
     /// Of these, pairs that no rule ruled out.
     pub open: u64,
+    /// Objects that were left out, because there are too many ways to touch them.
+    pub unseen: u64,
     /// Bytes that some open pair may touch.
     pub(crate) racing: BTreeSet<Cell>,
     pub(crate) relation: Relation,
@@ -46,12 +48,18 @@ pub(crate) fn find(
     accesses: &[Access],
     unpublished: &mut Unpublished<'_>,
 ) -> Pairs {
-    let by_object = group(points_to, threads, accesses);
-    let (classes, shapes) = shapes(rules, &by_object, unpublished);
+    let touched = Touched::new(points_to, threads, accesses);
+    let mut work = Work { left: WORK };
+    let Shapes { classes, by_shape, mut unseen } = shapes(rules, touched, unpublished, &mut work);
     let mut result = Pairs::default();
     let mut judged = Judged::default();
-    for (shape, objects) in &shapes {
+    for (shape, objects) in &by_shape {
+        if !work.spend(shape.len() * (shape.len() + 1) / 2) {
+            unseen.extend(objects);
+            continue;
+        }
         let mut contested = vec![false; shape.len()];
+        let mut racing = vec![false; shape.len()];
         for (i, first) in shape.iter().enumerate() {
             for (j, second) in shape.iter().enumerate().skip(i) {
                 let (a, b) = (&classes[*first as usize], &classes[*second as usize]);
@@ -63,7 +71,8 @@ pub(crate) fn find(
                     Verdict::NotParallel => continue,
                     Verdict::Open => {
                         judged.open.push(two);
-                        result.racing.extend(objects.iter().flat_map(|object| cells(*object, a, b)));
+                        racing[i] = true;
+                        racing[j] = true;
                     }
                     Verdict::RuledOut => judged.ruled_out.push(two),
                     Verdict::IfPublished => judged.conditional.push(two),
@@ -72,11 +81,18 @@ pub(crate) fn find(
                 contested[j] |= b.write;
             }
         }
-        for (class, _) in shape.iter().zip(&contested).filter(|(_, contested)| **contested) {
-            let offsets = classes[*class as usize].offsets;
-            result.shared.extend(objects.iter().map(|object| (*object, offsets)));
+        for (at, class) in shape.iter().map(|class| &classes[*class as usize]).enumerate() {
+            if contested[at] {
+                result.shared.extend(objects.iter().map(|object| (*object, class.offsets)));
+            }
+            if racing[at] {
+                result.racing.extend(objects.iter().map(|object| (*object, class.offsets, class.bytes)));
+            }
         }
     }
+    // What was not looked at may race.
+    result.racing.extend(unseen.iter().map(|object| (*object, Offsets::ANY, u64::MAX)));
+    result.unseen = unseen.len() as u64;
     withdraw(points_to, threads, accesses, &classes, &mut judged, &mut result.racing);
     let members: Vec<Vec<usize>> = classes.into_iter().map(|class| class.members).collect();
     let relation = Relation::new(accesses.len(), &members, judged.open);
@@ -105,49 +121,116 @@ fn cells(object: ObjectId, a: &Class, b: &Class) -> [Cell; 2] {
     [(object, a.offsets, a.bytes), (object, b.offsets, b.bytes)]
 }
 
-/// Accesses by shared object.
-fn group(points_to: &PointsTo, threads: &ThreadFacts, accesses: &[Access]) -> BTreeMap<ObjectId, Vec<usize>> {
-    let mut by_object: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
-    for (index, access) in accesses.iter().enumerate() {
-        for (object, _) in access.targets(points_to) {
-            if !threads.shared[*object] {
-                continue;
-            }
-            let list = by_object.entry(*object).or_default();
-            if list.last() != Some(&index) {
-                list.push(index);
-            }
-        }
-    }
-    // What nobody writes cannot race.
-    by_object.retain(|_, list| list.iter().any(|index| accesses[*index].is_write()));
-    by_object
+/// Accesses and pairs of classes that are looked at, at most.
+const WORK: usize = 60_000_000;
+
+struct Work {
+    left: usize,
 }
 
-/// The classes, and which of them touch which objects.
-fn shapes(
-    rules: &Rules<'_>,
-    by_object: &BTreeMap<ObjectId, Vec<usize>>,
-    unpublished: &mut Unpublished<'_>,
-) -> (Vec<Class>, BTreeMap<Vec<u32>, Vec<ObjectId>>) {
-    let mut classes: Vec<Class> = Vec::new();
-    let mut known: HashMap<_, u32> = HashMap::new();
-    let mut shapes: BTreeMap<Vec<u32>, Vec<ObjectId>> = BTreeMap::new();
-    for (object, list) in by_object {
-        let mut shape = Vec::new();
-        for class in rules.classes(*object, list, unpublished) {
-            let key = (Rules::key(&class), class.members.clone());
-            let next = classes.len() as u32;
-            let id = *known.entry(key).or_insert(next);
-            if id == next {
-                classes.push(class);
-            }
-            shape.push(id);
+impl Work {
+    /// False: there is not that much left.
+    fn spend(&mut self, cost: usize) -> bool {
+        let enough = cost <= self.left;
+        if enough {
+            self.left -= cost;
         }
-        shape.sort_unstable();
-        shapes.entry(shape).or_default().push(*object);
+        enough
     }
-    (classes, shapes)
+}
+
+/// Which accesses touch which shared objects, by the lists of targets that they have in common.
+struct Touched {
+    /// Accesses with equal targets.
+    lists: Vec<Vec<usize>>,
+    of_object: BTreeMap<ObjectId, Vec<(u32, Offsets)>>,
+}
+
+impl Touched {
+    fn new(points_to: &PointsTo, threads: &ThreadFacts, accesses: &[Access]) -> Touched {
+        let mut known: HashMap<&[(ObjectId, Offsets)], u32> = HashMap::new();
+        let mut same: HashMap<*const (ObjectId, Offsets), u32> = HashMap::new();
+        let mut touched = Touched { lists: Vec::new(), of_object: BTreeMap::new() };
+        for (index, access) in accesses.iter().enumerate() {
+            let targets = access.targets(points_to);
+            let list = *same.entry(targets.as_ptr()).or_insert_with(|| {
+                *known.entry(targets).or_insert_with(|| {
+                    let list = touched.lists.len() as u32;
+                    touched.lists.push(Vec::new());
+                    for (object, at) in targets.iter().filter(|(object, _)| threads.shared[*object]) {
+                        touched.of_object.entry(*object).or_default().push((list, *at));
+                    }
+                    list
+                })
+            });
+            touched.lists[list as usize].push(index);
+        }
+        // What nobody writes cannot race.
+        let writes: Vec<bool> =
+            touched.lists.iter().map(|list| list.iter().any(|index| accesses[*index].is_write())).collect();
+        touched.of_object.retain(|_, lists| lists.iter().any(|(list, _)| writes[*list as usize]));
+        touched
+    }
+}
+
+struct Shapes {
+    classes: Vec<Class>,
+    /// Objects by the classes of accesses that touch them.
+    by_shape: BTreeMap<Vec<u32>, Vec<ObjectId>>,
+    unseen: Vec<ObjectId>,
+}
+
+fn shapes(rules: &Rules<'_>, touched: Touched, unpublished: &mut Unpublished<'_>, work: &mut Work) -> Shapes {
+    let mut shapes = Shapes { classes: Vec::new(), by_shape: BTreeMap::new(), unseen: Vec::new() };
+    let mut known: HashMap<_, u32> = HashMap::new();
+    // Rules may look at the object itself for accesses of these lists, and for these objects.
+    let mut own: BTreeSet<ObjectId> = BTreeSet::new();
+    let mut special = vec![false; touched.lists.len()];
+    for (list, accesses) in touched.lists.iter().enumerate() {
+        for index in accesses {
+            special[list] |= rules.has_object_locks(*index);
+            own.extend(rules.private(*index, unpublished));
+        }
+    }
+    let mut alike: HashMap<Vec<(u32, Offsets)>, Option<Vec<u32>>> = HashMap::new();
+    for (object, signature) in touched.of_object {
+        let shared = !own.contains(&object) && !signature.iter().any(|(list, _)| special[*list as usize]);
+        if shared && let Some(shape) = alike.get(&signature) {
+            match shape {
+                Some(shape) => shapes.by_shape.get_mut(shape).expect("made before").push(object),
+                None => shapes.unseen.push(object),
+            }
+            continue;
+        }
+        let mut lists: Vec<u32> = signature.iter().map(|(list, _)| *list).collect();
+        lists.dedup();
+        let size = lists.iter().map(|list| touched.lists[*list as usize].len()).sum();
+        let shape = work.spend(size).then(|| {
+            let mut accesses: Vec<usize> =
+                lists.iter().flat_map(|list| &touched.lists[*list as usize]).copied().collect();
+            accesses.sort_unstable();
+            let mut shape = Vec::new();
+            for class in rules.classes(object, &accesses, unpublished) {
+                let key = (Rules::key(&class), class.members.clone());
+                let next = shapes.classes.len() as u32;
+                let id = *known.entry(key).or_insert(next);
+                if id == next {
+                    shapes.classes.push(class);
+                }
+                shape.push(id);
+            }
+            shape.sort_unstable();
+            shapes.by_shape.entry(shape.clone()).or_default().push(object);
+            shape
+        });
+        if shape.is_none() {
+            shapes.unseen.push(object);
+        }
+        if shared {
+            alike.insert(signature, shape);
+        }
+    }
+    shapes
 }
 
 /// Moves pairs that rest on publication to the open ones while a cell on the way may race.
@@ -163,16 +246,8 @@ fn withdraw(
     if conditional.is_empty() {
         return;
     }
-    let mut touching: HashMap<ObjectId, Vec<usize>> = HashMap::new();
-    for (index, access) in accesses.iter().enumerate() {
-        for (object, _) in access.targets(points_to) {
-            touching.entry(*object).or_default().push(index);
-        }
-    }
-    let mut ways: HashMap<ObjectId, Option<Vec<Cell>>> = HashMap::new();
-    for two in &conditional {
-        ways.entry(two.object).or_insert_with(|| routes(points_to, threads, accesses, &touching, two.object));
-    }
+    let wanted: BTreeSet<ObjectId> = conditional.iter().map(|two| two.object).collect();
+    let ways = routes(points_to, threads, accesses, &wanted);
     loop {
         let may_race = |(object, at, bytes): &Cell| {
             let from = (*object, Offsets { anchor: i64::MIN, stride: 0, low: i64::MIN, high: i64::MIN }, 0);

@@ -8,6 +8,7 @@
 //! *Must*: says "not yet published" only if no path since the allocation stores the address into shared memory, hands it to a new
 //! thread or calls something that may.
 
+use crate::pairs::Cell;
 use raddle_absint::accesses::{Access, Atomic};
 use raddle_absint::calls::{Call, Calls, Way};
 use raddle_absint::cfg::Cfg;
@@ -374,36 +375,48 @@ fn defines(inst: &Inst, reg: Reg) -> bool {
     found
 }
 
-/// The shared cells through which the address of an object may travel; `None` if an atomic access to one of them does not
-/// synchronise.
+/// Per wanted object, the shared cells through which its address may travel; `None` if an atomic access to one of them does
+/// not synchronise.
 pub(crate) fn routes(
     points_to: &PointsTo,
     threads: &ThreadFacts,
     accesses: &[Access],
-    by_object: &HashMap<ObjectId, Vec<usize>>,
-    object: ObjectId,
-) -> Option<Vec<(ObjectId, Offsets, u64)>> {
-    let mut routes = Vec::new();
-    for (holder, cells) in points_to.contents.iter() {
-        if !threads.shared[holder] {
-            continue;
+    wanted: &BTreeSet<ObjectId>,
+) -> HashMap<ObjectId, Option<Vec<Cell>>> {
+    let mut atomics: HashMap<ObjectId, Vec<&Access>> = HashMap::new();
+    for access in accesses {
+        if access.atomic.is_some_and(|atomic| !synchronises(access.is_write(), atomic)) {
+            for (object, _) in access.targets(points_to) {
+                atomics.entry(*object).or_default().push(access);
+            }
         }
+    }
+    let mut held: HashMap<SetId, Vec<ObjectId>> = HashMap::new();
+    let mut routes: HashMap<ObjectId, Option<Vec<Cell>>> =
+        wanted.iter().map(|object| (*object, Some(Vec::new()))).collect();
+    for (holder, cells) in points_to.contents.iter().filter(|(holder, _)| threads.shared[*holder]) {
         for cell in cells {
-            if points_to.targets_of(cell.holds).iter().any(|(target, _)| *target == object) {
-                routes.push((holder, cell.at, u64::from(cell.bytes)));
+            let objects = held.entry(cell.holds).or_insert_with(|| {
+                let targets = points_to.targets_of(cell.holds).iter().map(|(target, _)| *target);
+                let objects: BTreeSet<ObjectId> = targets.filter(|target| wanted.contains(target)).collect();
+                objects.into_iter().collect()
+            });
+            if objects.is_empty() {
+                continue;
+            }
+            let bytes = u64::from(cell.bytes);
+            let loose = atomics.get(&holder).is_some_and(|list| {
+                list.iter().any(|access| access.may_touch(points_to, holder, cell.at, bytes))
+            });
+            for object in objects {
+                let route = routes.get_mut(object).expect("wanted");
+                match route {
+                    Some(_) if loose => *route = None,
+                    Some(route) => route.push((holder, cell.at, bytes)),
+                    None => {}
+                }
             }
         }
     }
-    for (holder, at, bytes) in &routes {
-        for index in by_object.get(holder).into_iter().flatten() {
-            let access = &accesses[*index];
-            if let Some(atomic) = access.atomic
-                && access.may_touch(points_to, *holder, *at, *bytes)
-                && !synchronises(access.is_write(), atomic)
-            {
-                return None;
-            }
-        }
-    }
-    Some(routes)
+    routes
 }

@@ -149,25 +149,16 @@ impl Rules<'_> {
         let mut classes: Vec<Class> = Vec::new();
         for index in list {
             let access = &self.accesses[*index];
-            let private = *self
-                .memo
-                .private
-                .borrow_mut()
-                .entry(*index)
-                .or_insert_with(|| unpublished.object_of(access))
-                == Some(object);
+            let private = self.private(*index, unpublished) == Some(object);
             let profile = self.profile(*index, object, private);
-            for (target, offsets) in access.targets(self.points_to) {
-                if *target != object {
-                    continue;
-                }
-                match interned.entry((*offsets, access.bytes, profile.id)) {
+            for offsets in access.in_object(self.points_to, object) {
+                match interned.entry((offsets, access.bytes, profile.id)) {
                     Entry::Occupied(at) => classes[*at.get()].members.push(*index),
                     Entry::Vacant(free) => {
                         free.insert(classes.len());
                         classes.push(Class {
                             object,
-                            offsets: *offsets,
+                            offsets,
                             bytes: access.bytes,
                             write: profile.parts.write,
                             unpublished: private,
@@ -179,6 +170,21 @@ impl Rules<'_> {
             }
         }
         classes
+    }
+
+    /// The block that an access touches before anybody else can.
+    pub fn private(&self, index: usize, unpublished: &mut Unpublished<'_>) -> Option<ObjectId> {
+        let mut known = self.memo.private.borrow_mut();
+        *known.entry(index).or_insert_with(|| unpublished.object_of(&self.accesses[index]))
+    }
+
+    /// Whether locks of an access are named by the object that it touches.
+    pub fn has_object_locks(&self, index: usize) -> bool {
+        let access = &self.accesses[index];
+        access.address.is_some_and(|operand| {
+            let root = term_of(self.values, access.function, operand).root;
+            self.states[index].locks.iter().any(|held| held.lock.root == root)
+        })
     }
 
     fn profile(&self, index: usize, object: ObjectId, unpublished: bool) -> Rc<Profile> {
@@ -201,8 +207,7 @@ impl Rules<'_> {
             .entry((parts.id, locks.clone(), unpublished))
             .or_insert_with(|| Rc::new(Profile { id, parts, locks, placeless }))
             .clone();
-        let in_object = |held: &HeldLock| address.is_some_and(|address| address.root == held.lock.root);
-        if !unpublished && !held.iter().any(in_object) {
+        if !unpublished && !self.has_object_locks(index) {
             self.memo.plain.borrow_mut().insert(index, profile.clone());
         }
         profile

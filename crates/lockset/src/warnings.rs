@@ -16,6 +16,8 @@ pub struct Warning {
     pub contexts: Vec<(usize, usize)>,
     /// 1 is the most telling. Warnings that a weaker one covers come after all others.
     pub rank: u32,
+    /// All its pairs are covered by weaker ones.
+    pub covered: bool,
     /// The warning that should be looked at first: if it is bogus, look at this one.
     pub covered_by: Option<usize>,
 }
@@ -92,7 +94,11 @@ impl Unranked {
                 })
                 .collect();
             let (first, second) = (site(contexts[0].0), site(contexts[0].1));
-            ordered.push((best, at, Warning { first, second, contexts, rank: 0, covered_by: None }));
+            ordered.push((
+                best,
+                at,
+                Warning { first, second, contexts, rank: 0, covered: best.0 > 0, covered_by: None },
+            ));
         }
         ordered.sort_by_key(|(best, at, _)| (best.0, *at));
         let mut position = vec![0; ordered.len()];

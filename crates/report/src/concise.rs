@@ -1,6 +1,6 @@
 //! One line per finding, in the form that editors jump to.
 
-use crate::race::{place, race_words, variable, words};
+use crate::race::{place, problem_words, race_words, variable};
 use crate::summary::verdict_line;
 use raddle_finding::{Finding, FindingKind, Outcome};
 
@@ -40,8 +40,8 @@ fn line(finding: &Finding) -> String {
         .collect();
     let what = match finding.kind {
         FindingKind::DataRace => format!("{} on {}", race_words(finding), variable(finding)),
-        FindingKind::Problem(kind) if finding.variable.is_empty() => words(kind).to_owned(),
-        FindingKind::Problem(kind) => format!("{} of {}", words(kind), finding.variable),
+        FindingKind::Problem(kind) if finding.variable.is_empty() => problem_words(finding, kind),
+        FindingKind::Problem(kind) => format!("{} of {}", problem_words(finding, kind), finding.variable),
     };
     format!("{at}: {what} ({})", ends.join(" / "))
 }

@@ -15,7 +15,7 @@ pub(crate) fn title(finding: &Finding) -> String {
             let threads: Vec<&str> = finding.accesses.iter().map(|a| a.thread.name.as_str()).collect();
             let about =
                 if finding.variable.is_empty() { String::new() } else { format!(" of {}", finding.variable) };
-            format!("{}{about}: {}", words(kind), threads.join(", "))
+            format!("{}{about}: {}", problem_words(finding, kind), threads.join(", "))
         }
     }
 }
@@ -32,7 +32,15 @@ pub(crate) fn variable(finding: &Finding) -> &str {
     if finding.variable.is_empty() { "memory without a name" } else { &finding.variable }
 }
 
-pub(crate) fn words(kind: ProblemKind) -> &'static str {
+pub(crate) fn problem_words(finding: &Finding, kind: ProblemKind) -> String {
+    let possible = match finding.evidence {
+        Evidence::Replayed { .. } => "",
+        Evidence::Predicted | Evidence::Warning { .. } => "possible ",
+    };
+    format!("{possible}{}", words(kind))
+}
+
+fn words(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Deadlock => "deadlock",
         ProblemKind::Livelock => "livelock",

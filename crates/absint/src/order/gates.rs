@@ -3,11 +3,13 @@
 use super::flags::{self, LockQuery};
 use super::renewed::{Places, overlap, places_of};
 use super::{Input, join_all};
-use crate::accesses::{Kind, Objects};
+use crate::accesses::{Kind, Objects, Targets};
 use crate::calls::{Call, Way};
 use crate::terms::term_of;
 use raddle_base::{Id, IdVec, SiteId};
-use raddle_facts::{Barrier, Gate, GateId, GateKind, ObjectId, Offsets, Root, Start, Term, ThreadId, Times};
+use raddle_facts::{
+    Barrier, Gate, GateId, GateKind, ObjectId, Offsets, Root, SetId, Start, Term, ThreadId, Times,
+};
 use raddle_ir::{BlockId, CallArg, FunctionId, Operand};
 use raddle_libmodel::{Arg, Effect, How, SemOp, SyncKind, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -255,11 +257,23 @@ impl Gates {
                 }
             }
         });
+        if self.holders.is_empty() {
+            return;
+        }
         let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
+        // Sets of pointers that lead to no handle: most.
+        let mut elsewhere: HashMap<SetId, bool> = HashMap::new();
         let mut writes: Vec<(usize, ObjectId, Offsets)> = Vec::new();
         for (index, access) in
             input.accesses.iter().enumerate().filter(|(_, access)| access.kind == Kind::Write)
         {
+            if let Targets::Set(set) = access.targets {
+                let targets = input.points_to.targets_of(set);
+                let none = || !targets.iter().any(|(object, _)| self.holders.contains_key(object));
+                if *elsewhere.entry(set).or_insert_with(none) {
+                    continue;
+                }
+            }
             for (object, at) in access.targets(input.points_to) {
                 if self.holds_handles(*object, *at, access.bytes) {
                     writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);
@@ -348,10 +362,10 @@ fn is_spoiled(input: Input<'_>, object: Term, spoiled: &[Places]) -> bool {
     spoiled.iter().any(|other| overlap(input, &places, other))
 }
 
-fn targets_of<'a>(input: Input<'a>, targets: &'a crate::accesses::Targets) -> &'a [(ObjectId, Offsets)] {
+fn targets_of<'a>(input: Input<'a>, targets: &'a Targets) -> &'a [(ObjectId, Offsets)] {
     match targets {
-        crate::accesses::Targets::Set(set) => input.points_to.targets_of(*set),
-        crate::accesses::Targets::List(list) => list,
+        Targets::Set(set) => input.points_to.targets_of(*set),
+        Targets::List(list) => list,
     }
 }
 

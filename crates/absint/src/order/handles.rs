@@ -211,7 +211,7 @@ fn write(
 fn targets(input: Input<'_>, gates: &Gates, function: FunctionId, ptr: Operand) -> Vec<(ObjectId, Offsets)> {
     match gates.objects.targets(input.points_to, function, ptr) {
         Targets::Set(set) => input.points_to.targets_of(set).to_vec(),
-        Targets::List(list) => list,
+        Targets::List(list) => list.to_vec(),
     }
 }
 

@@ -115,12 +115,7 @@ impl Graph {
             if set == sent {
                 continue;
             }
-            let carried = if sent == EMPTY {
-                set
-            } else {
-                let new = sets.difference(set, sent);
-                sets.of_entries(&new)
-            };
+            let carried = sets.new_part(set, sent);
             self.sent[index] = Some(set);
             for k in 0..self.out[index].len() {
                 let (to, shift) = self.out[index][k];

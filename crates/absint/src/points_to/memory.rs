@@ -11,7 +11,7 @@
 //! So an access has a [`Class`], and a value is read as another class only if the program means it: the overlap is definite (both
 //! offsets exact, or the same stride), or the value is moved and never looked at.
 
-use super::fast_hash::FastMap;
+use super::fast_hash::{FastMap, FastSet};
 use super::graph::Node;
 use super::pattern;
 use super::sets::{LOSE, Pattern, SAME};
@@ -60,7 +60,7 @@ pub(super) struct Slot {
     pub node: Node,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Link {
     /// Where the copied bytes start, and how many there are.
     pub from: Offsets,
@@ -90,6 +90,7 @@ pub(super) struct Memory {
     of_object: Vec<Option<Region>>,
     cells: FastMap<(Region, Pattern, Width), Node>,
     views: FastMap<(Region, Pattern, Width), Node>,
+    linked: FastSet<(Region, Link)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -227,10 +228,10 @@ impl Solver<'_> {
 
     pub(super) fn link(&mut self, region: Region, link: Link) {
         self.look(region);
-        let data = self.memory.data(region);
-        if data.links.contains(&link) {
+        if !self.memory.linked.insert((region, link)) {
             return;
         }
+        let data = self.memory.data(region);
         data.links.push(link);
         for cell in data.cells.clone() {
             self.carry(cell, link);

@@ -43,6 +43,9 @@ impl Entry {
     }
 }
 
+/// Whether so few entries are in a set is faster found out than looked up.
+const SMALL: usize = 4;
+
 pub(super) struct Sets {
     patterns: Vec<Offsets>,
     pattern_ids: FastMap<Offsets, Pattern>,
@@ -54,6 +57,7 @@ pub(super) struct Sets {
     next: Vec<u32>,
     unions: FastMap<(Set, Set), Set>,
     shifts: FastMap<(Set, Shift), Set>,
+    differences: FastMap<(Set, Set), Set>,
     buffer: Vec<u64>,
     list: Vec<Offsets>,
     /// Objects whose offsets are not kept apart.
@@ -71,6 +75,7 @@ impl Sets {
             next: Vec::new(),
             unions: FastMap::default(),
             shifts: FastMap::default(),
+            differences: FastMap::default(),
             buffer: Vec::new(),
             list: Vec::new(),
             flat: Vec::new(),
@@ -155,13 +160,15 @@ impl Sets {
         if a == EMPTY {
             return b;
         }
-        if self.includes_words(a, b) {
+        let is_small = self.len(b) <= SMALL;
+        if is_small && self.includes_words(a, b) {
             return a;
         }
         if let Some(known) = self.unions.get(&(a, b)) {
             return *known;
         }
-        let result = self.compute_union(a, b);
+        let included = !is_small && self.includes_words(a, b);
+        let result = if included { a } else { self.compute_union(a, b) };
         self.unions.insert((a, b), result);
         result
     }
@@ -274,6 +281,20 @@ impl Sets {
                 new.push(Entry(*word));
             }
         }
+        new
+    }
+
+    /// The same as a set: many nodes grow in the same way.
+    pub(super) fn new_part(&mut self, a: Set, b: Set) -> Set {
+        if b == EMPTY {
+            return a;
+        }
+        if let Some(known) = self.differences.get(&(a, b)) {
+            return *known;
+        }
+        let new = self.difference(a, b);
+        let new = self.of_entries(&new);
+        self.differences.insert((a, b), new);
         new
     }
 

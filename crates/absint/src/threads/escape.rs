@@ -68,11 +68,15 @@ pub(super) fn solve(
     for thread in facts.threads.values() {
         points_to.returns[thread.entry].iter().for_each(|set| hand_over(*set));
     }
+    let mut seen: IdVec<SetId, bool> = points_to.sets.ids().map(|_| false).collect();
     while let Some(object) = work.pop() {
         if std::mem::replace(&mut shared[object], true) {
             continue;
         }
         for cell in &points_to.contents[object] {
+            if std::mem::replace(&mut seen[cell.holds], true) {
+                continue;
+            }
             work.extend(points_to.targets_of(cell.holds).iter().map(|(target, _)| *target));
         }
     }

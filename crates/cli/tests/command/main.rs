@@ -5,4 +5,5 @@ mod examples;
 mod flags;
 mod replay;
 mod run;
+mod static_bad_input;
 mod statics;

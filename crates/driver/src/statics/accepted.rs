@@ -27,6 +27,8 @@ pub(crate) enum OpenPairs {
 pub(crate) struct Statically {
     /// Warnings, the most telling first.
     pub(crate) findings: Vec<Finding>,
+    /// Cycles of locks; the answer about races does not depend on them.
+    pub(crate) deadlocks: Vec<Finding>,
     /// There and accepted by `certify`: the program is free of races under the assumptions.
     pub(crate) proof: Option<StaticProof>,
     /// A proof that the checker does not accept: a bug of ours.
@@ -38,6 +40,8 @@ pub(crate) struct Statically {
     pub(crate) explanation: Option<Explanation>,
     /// Variables of several threads of which every pair is ruled out.
     free_variables: Vec<String>,
+    /// Pairs of source places that are left.
+    places: u64,
     listing: Listing,
     /// The pairs of source places that are warned of; `None`: not all are listed.
     warned: Option<BTreeSet<(Place, Place)>>,
@@ -70,8 +74,10 @@ pub(crate) fn analyse(
         .collect();
     let explanation = explain.map(|line| analysis.explain(program, &line.file, line.line));
     let counters = analysis.counters;
+    let findings = findings::findings(program, &analysis);
     let mut result = Statically {
-        findings: findings::findings(program, &analysis),
+        deadlocks: findings::deadlocks(program, &analysis, findings.len()),
+        findings,
         proof: None,
         refused: None,
         gaps,
@@ -85,6 +91,7 @@ pub(crate) fn analyse(
         },
         explanation,
         free_variables: analysis.free_variables(),
+        places: counters.places,
         listing: analysis.listing,
         warned: warned(program, &analysis),
         open: None,
@@ -111,11 +118,11 @@ impl Statically {
     pub(crate) fn reasons(&self) -> Vec<UnknownReason> {
         let mut reasons = self.gaps.clone();
         reasons.extend(self.refused.clone());
-        if !self.findings.is_empty() || self.counts.warnings > 0 {
-            let (all, listed) = (self.counts.after_contexts, self.findings.len() as u64);
+        if !self.findings.is_empty() || self.counts.warnings > 0 || self.listing != Listing::Complete {
+            let (all, listed) = (self.places, self.findings.len() as u64);
             let least = if self.listing == Listing::Uncounted { "at least " } else { "" };
             let mut text = match all {
-                1 => "one pair of accesses could not be ruled out statically".to_owned(),
+                1 if least.is_empty() => "one pair of accesses could not be ruled out statically".to_owned(),
                 _ => format!("{least}{all} pairs of accesses could not be ruled out statically"),
             };
             if all > listed || !least.is_empty() {
@@ -191,6 +198,7 @@ impl Statically {
     pub(crate) fn nothing() -> Statically {
         Statically {
             findings: Vec::new(),
+            deadlocks: Vec::new(),
             proof: None,
             refused: None,
             gaps: Vec::new(),
@@ -198,6 +206,7 @@ impl Statically {
             counts: StaticCounts::default(),
             explanation: None,
             free_variables: Vec::new(),
+            places: 0,
             listing: Listing::Complete,
             warned: Some(BTreeSet::new()),
             open: None,

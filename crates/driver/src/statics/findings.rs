@@ -1,9 +1,10 @@
 //! Warnings of the static analysis as findings.
 
-use raddle_event::LockMode as ReportedMode;
+use raddle_event::{LockMode as ReportedMode, ProblemKind};
 use raddle_facts::{LockMode, ThreadId};
 use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, LockReport, ThreadReport};
 use raddle_ir::Program;
+use raddle_lockset::deadlock::Candidate;
 use raddle_lockset::{Analysis, Explainer, LockNames, Warning};
 
 /// Warnings that are told in full; the others are counted.
@@ -39,6 +40,41 @@ pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
     analysis.warnings.iter().take(LISTED).enumerate().map(finding).collect()
 }
 
+/// Cycles of locks, after the warnings of races: one access per thread that waits for a lock.
+pub(crate) fn deadlocks(program: &Program, analysis: &Analysis, after: usize) -> Vec<Finding> {
+    let names = analysis.lock_names();
+    let lock = |term, mode| LockReport {
+        name: analysis.lock_name(&names, term),
+        mode: reported(mode),
+        acquired: Vec::new(),
+    };
+    let finding = |(index, candidate): (usize, &Candidate)| {
+        let waits = candidate.edges.iter().map(|edge| AccessReport {
+            at: Analysis::frame(program, analysis.expanded.site_origin[edge.site]),
+            thread: thread(program, analysis, Some(edge.thread)),
+            action: "lock".to_owned(),
+            atomic: false,
+            expression: analysis.lock_name(&names, edge.acquired_term),
+            locks: vec![lock(edge.held_term, edge.held_mode)],
+            stack: Vec::new(),
+        });
+        let mut accesses: Vec<AccessReport> = waits.collect();
+        tell_apart(&mut accesses);
+        Finding {
+            id: id(after + index),
+            kind: FindingKind::Problem(ProblemKind::Deadlock),
+            variable: String::new(),
+            accesses,
+            evidence: Evidence::Warning { contexts: 1, covered_by: None },
+            engine: "static",
+            rank: (after + index) as u32 + 1,
+            detail: "each waits for a lock that the next one holds".to_owned(),
+            assumptions: Vec::new(),
+        }
+    };
+    analysis.deadlocks.found.iter().enumerate().map(finding).collect()
+}
+
 /// Threads of one name, by where they are created; instances of one thread as one and another.
 fn tell_apart(accesses: &mut [AccessReport]) {
     let [AccessReport { thread: a, .. }, AccessReport { thread: b, .. }] = accesses else { return };
@@ -65,16 +101,9 @@ fn access(
 ) -> AccessReport {
     let access = &analysis.accesses[index];
     let frame = |site| Analysis::frame(program, site);
-    let thread = match thread {
-        Some(thread) => {
-            let (name, created) = analysis.thread(thread);
-            ThreadReport { name, created: created.map(frame).into_iter().collect() }
-        }
-        None => ThreadReport { name: "a thread".to_owned(), created: Vec::new() },
-    };
     AccessReport {
         at: frame(analysis.expanded.site_origin[access.site]),
-        thread,
+        thread: self::thread(program, analysis, thread),
         action: Analysis::action(access).to_owned(),
         atomic: access.atomic.is_some(),
         expression: analysis.expression(access),
@@ -82,13 +111,28 @@ fn access(
             .held(index)
             .map(|held| LockReport {
                 name: analysis.lock_name(names, held.lock),
-                mode: match held.mode {
-                    LockMode::Exclusive => ReportedMode::Exclusive,
-                    LockMode::Shared => ReportedMode::Shared,
-                },
+                mode: reported(held.mode),
                 acquired: Vec::new(),
             })
             .collect(),
         stack: analysis.callers(access).into_iter().map(frame).collect(),
+    }
+}
+
+fn thread(program: &Program, analysis: &Analysis, thread: Option<ThreadId>) -> ThreadReport {
+    match thread {
+        Some(thread) => {
+            let (name, created) = analysis.thread(thread);
+            let created = created.map(|site| Analysis::frame(program, site)).into_iter().collect();
+            ThreadReport { name, created }
+        }
+        None => ThreadReport { name: "a thread".to_owned(), created: Vec::new() },
+    }
+}
+
+fn reported(mode: LockMode) -> ReportedMode {
+    match mode {
+        LockMode::Exclusive => ReportedMode::Exclusive,
+        LockMode::Shared => ReportedMode::Shared,
     }
 }
