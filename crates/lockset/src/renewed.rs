@@ -10,7 +10,7 @@ use raddle_absint::accesses::{Access, Kind, Objects};
 use raddle_absint::order::renewed::{Family, Operations, Places, Renewal, overlap, places_of};
 use raddle_absint::order::{Input, Order};
 use raddle_facts::{ATOMIC_SECTION, HeldLock, ObjectId, Offsets, Term};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 pub(crate) struct Renewed {
@@ -64,21 +64,17 @@ impl Renewed {
         if self.private.is_empty() {
             return false;
         }
-        let mut by_object: HashMap<ObjectId, Vec<usize>> = HashMap::new();
-        for (index, access) in input.accesses.iter().enumerate() {
-            for (object, _) in access.targets(input.points_to) {
-                by_object.entry(*object).or_default().push(index);
-            }
-        }
+        let wanted: BTreeSet<ObjectId> = self.private.iter().map(|(object, _)| *object).collect();
+        let ways = routes(input.points_to, input.threads, input.accesses, &wanted);
         let races = |cell: ObjectId, at: Offsets, bytes: u64| {
             let mut racing = pairs.racing.iter().filter(|(object, ..)| *object == cell);
             racing.any(|(_, other, width)| at.may_overlap(bytes, *other, *width))
         };
         let mut gone = Vec::new();
         for (object, places) in &self.private {
-            let way = routes(input.points_to, input.threads, input.accesses, &by_object, *object);
-            let free = way
-                .is_some_and(|cells| !cells.into_iter().any(|(holder, at, bytes)| races(holder, at, bytes)));
+            let free = ways[object]
+                .as_ref()
+                .is_some_and(|cells| !cells.iter().any(|(holder, at, bytes)| races(*holder, *at, *bytes)));
             if !free {
                 gone.push(places.clone());
             }
