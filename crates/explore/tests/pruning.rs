@@ -172,6 +172,25 @@ fn an_exchange_that_failed_may_succeed() {
     assert!(!found.reduced.exploration.races.is_empty());
 }
 
+/// Main takes the lock and ends, which is before all that the others do; that their tries could come first shows only when that end is
+/// reversed with them, although nothing can race behind it. The paper's algorithm misses the race.
+#[test]
+fn what_is_cut_off_may_conflict_with_what_is_before() {
+    let timed = Act::Lock { lock: 0, mode: Mode::Exclusive, how: How::Timed, result: 3 };
+    let attempt = Act::Lock { lock: 0, mode: Mode::Exclusive, how: How::Try, result: 2 };
+    let end = Stmt::If { cond: Cond::Is(3, 0), then: vec![Stmt::Act(Act::Return)], otherwise: Block::new() };
+    let creations = (1..=2).map(|thread| Stmt::Act(Act::Create { thread }));
+    let main = creations.chain([Stmt::Act(timed), end, write(0)]).collect();
+    let script = Script {
+        vars: 1,
+        locks: vec![LockKind::Mutex],
+        threads: vec![main, vec![Stmt::Act(attempt)], vec![read(3, 0)]],
+        ..Script::default()
+    };
+    let found = search(&script, &limits(Goal::FirstRace), &ScriptBranches::of(&script));
+    assert!(!found.reduced.exploration.races.is_empty());
+}
+
 /// An assumption that ended the run is not what happens in every run.
 #[test]
 fn an_assumption_that_failed_may_hold() {

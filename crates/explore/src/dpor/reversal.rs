@@ -60,8 +60,11 @@ impl<C> Search<'_, '_, '_, C> {
         let ended = Ended { pending, circles };
         let races = self.races(&ended);
         let mut reversed: HashMap<Second, Vec<usize>> = HashMap::new();
-        let end = self.prune(&machine.status(), &races);
+        let (end, expanded) = self.prune(&machine.status(), &races);
         for depth in (0..end).rev() {
+            if expanded.contains(&depth) {
+                self.expand(machine, depth);
+            }
             self.try_other_variants(machine, &ended, depth);
             for second in &races[depth] {
                 let known = reversed.entry(*second).or_default();
@@ -76,10 +79,11 @@ impl<C> Search<'_, '_, '_, C> {
         }
     }
 
-    /// Cuts off what is known to be free of races. Up to which depth there may be something to explore.
-    fn prune(&mut self, status: &Status, races: &[Vec<Second>]) -> usize {
+    /// Cuts off what is known to be free of races. Up to which depth there may be something to explore, and which of the states before
+    /// that must be expanded.
+    fn prune(&mut self, status: &Status, races: &[Vec<Second>]) -> (usize, Vec<usize>) {
         let end = self.run.steps.len();
-        let Some(pruning) = &mut self.pruning else { return end };
+        let Some(pruning) = &mut self.pruning else { return (end, Vec::new()) };
         let points = |depth: usize| {
             let taken = self.run.steps[depth].action.choice;
             let own = |choice: &&Choice| choice.thread == taken.thread && **choice != taken;
@@ -87,15 +91,29 @@ impl<C> Search<'_, '_, '_, C> {
             races[depth].len() + variants + usize::from(!self.nodes[depth].tree.is_empty())
         };
         let asked: Vec<usize> = (0..end).filter(|depth| points(*depth) > 0).collect();
-        let Some(clean) = pruning.clean_from(&self.run, status, &asked, |depth| &self.nodes[depth].stands)
-        else {
-            return end;
-        };
+        let clean = pruning.clean_from(&self.run, status, &asked, |depth| &self.nodes[depth].stands);
+        let Some((clean, later)) = clean else { return (end, Vec::new()) };
         pruning.counters.skipped += (clean..end).map(points).sum::<usize>() as u64;
         for node in &mut self.nodes[clean..] {
             node.tree = Tree::default();
         }
-        clean
+        (clean, (0..clean).filter(|depth| self.run.may_meet(*depth, clean, later)).collect())
+    }
+
+    /// Plans every choice that is open at `depth`.
+    fn expand<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, depth: usize) {
+        let node = &self.nodes[depth];
+        let known = |choice: &Choice| {
+            *choice == self.run.steps[depth].action.choice
+                || node.sleep.iter().any(|action| action.choice == *choice)
+                || node.tree.begins_with(*choice)
+        };
+        let missing: Vec<Choice> = node.enabled.iter().copied().filter(|choice| !known(choice)).collect();
+        for choice in missing {
+            for mut sequence in self.replay(machine, depth, &[], &mut vec![choice]) {
+                self.nodes[depth].tree.add(sequence.remove(0));
+            }
+        }
     }
 
     /// For each step the operations of other threads that it comes before directly, and that nothing else of those threads keeps behind it.

@@ -8,6 +8,7 @@ use super::sections::{Along, Grouping, Locks};
 use crate::bounds::{preempts, rounds};
 use crate::dependence::{Footprint, NextMove, Performed, is_needed_by};
 use crate::enumerate::{Recorder, Taken};
+use crate::pdp::Later;
 use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
@@ -159,6 +160,27 @@ impl Run {
         found
     }
 
+    /// Whether the step at `depth` may conflict with what other threads do from `from` on, in whatever way that goes.
+    pub(super) fn may_meet(&self, depth: usize, from: usize, later: Later) -> bool {
+        let step = &self.steps[depth];
+        let conflicts = |other: &Step| {
+            let worst = Action::worst(other.action.choice, other.worst);
+            let releases = other.action.along.iter().flat_map(|along| along.given_up());
+            let everything = other.outcome == Footprint::Everything;
+            other.thread() != step.thread()
+                && (everything
+                    || step.action.depends(&worst)
+                    || releases
+                        .into_iter()
+                        .any(|release| step.action.depends(&Action::worst(other.action.choice, *release)))
+                    || step.action.touches(other.thread()) && !step.gave_birth_to(other.thread()))
+        };
+        match later {
+            Later::AsSeen => self.steps[from..].iter().any(conflicts),
+            Later::Anything => step.action.matters(),
+        }
+    }
+
     /// Where the steps of each thread are.
     pub(super) fn by_thread(&self, threads: u32) -> Vec<Vec<usize>> {
         let mut all = vec![Vec::new(); threads as usize];
@@ -233,6 +255,11 @@ impl Action {
     /// both orders are equivalent.
     pub(super) fn leaves(&self, other: &Action) -> bool {
         !self.excludes(other) && !self.touches(other.choice.thread) && !other.touches(self.choice.thread)
+    }
+
+    /// Whether anything at all can depend on it.
+    fn matters(&self) -> bool {
+        self.footprint != Footprint::Nothing || self.along.is_some() || !self.touched.is_empty()
     }
 
     /// Both variants of one operation, taken together.

@@ -134,6 +134,11 @@ impl Along {
         (along.section.is_some() || !along.releases.is_empty()).then_some(along)
     }
 
+    /// Releases of locks that earlier steps took.
+    pub(super) fn given_up(&self) -> &[Footprint] {
+        &self.releases
+    }
+
     /// Whether the lock was released that an earlier step took.
     pub(super) fn releases(&self, lock: Addr) -> bool {
         self.releases.contains(&Footprint::release(lock, LockMode::Exclusive))

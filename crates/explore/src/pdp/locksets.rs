@@ -3,7 +3,7 @@
 //!
 //! `open` is the paper's stack `update`. Branches that were open before the rest begins are decided; their ends are passed over.
 
-use super::oracle::{Oracle, SidePath};
+use super::oracle::{Oracle, SideOperations, SidePath};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, LockMode, ThreadId};
@@ -41,6 +41,8 @@ pub(super) struct Rest {
     pub(super) locks: Rc<BTreeSet<Lockset>>,
     pub(super) known: Known,
     pub(super) end: End,
+    /// In sides not taken.
+    pub(super) operations: SideOperations,
     open: Vec<BTreeSet<Lockset>>,
 }
 
@@ -71,6 +73,7 @@ impl Rest {
             locks: Rc::new(BTreeSet::from([held])),
             known,
             end: End::NotYet,
+            operations: SideOperations::None,
             open: Vec::new(),
         }
     }
@@ -151,6 +154,9 @@ impl Rest {
                 at,
                 known: self.known.clone(),
             });
+        }
+        if untaken.operations == SideOperations::Some {
+            self.operations = SideOperations::Some;
         }
         self.open.push(untaken.merges.iter().flat_map(ways).collect());
     }

@@ -33,6 +33,15 @@ pub struct Untaken {
     pub accesses: Vec<SideAccess>,
     /// One for each way to where the sides meet; a way that ends the thread is not among them.
     pub merges: Vec<SidePath>,
+    pub operations: SideOperations,
+}
+
+/// Whether the sides have visible operations, locks included: their order with those of other threads may then matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SideOperations {
+    #[default]
+    None,
+    Some,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

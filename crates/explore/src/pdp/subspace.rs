@@ -7,7 +7,7 @@
 
 use super::Counters;
 use super::locksets::{Access, End, Known, Lockset, Outcome, Rest, exclude, hold};
-use super::oracle::{Ahead, Oracle};
+use super::oracle::{Ahead, Oracle, SideOperations};
 use crate::dpor::{Run, weak_trace};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::{Id, SiteId};
@@ -24,6 +24,14 @@ pub(crate) type Stands = Vec<Rc<[SiteId]>>;
 pub(crate) struct Pruning<'a> {
     oracle: &'a dyn Oracle,
     pub(crate) counters: &'a mut Counters,
+}
+
+/// What operations the part that is cut off may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Later {
+    /// Those that the run has there.
+    AsSeen,
+    Anything,
 }
 
 /// A run that has ended, as far as the checks need it.
@@ -64,7 +72,7 @@ impl<'a> Pruning<'a> {
         (0..machine.thread_count()).map(|thread| stand(ThreadId(thread))).collect()
     }
 
-    /// The depth from which on nothing can race. `asked` are the depths at which something could be explored, ascending; `stands`
+    /// The depth from which on nothing can race, and what operations come there. `asked` are the depths at which something could be explored, ascending; `stands`
     /// gives the state before each step. Only those are answered.
     pub(crate) fn clean_from<'s>(
         &mut self,
@@ -72,7 +80,7 @@ impl<'a> Pruning<'a> {
         status: &Status,
         asked: &[usize],
         stands: impl Fn(usize) -> &'s Stands,
-    ) -> Option<usize> {
+    ) -> Option<(usize, Later)> {
         // An assumption, assertion or crash that ended the run is a branch that no event tells of.
         if self.oracle.reports_branches() && !matches!(status, Status::Exited(_)) {
             return None;
@@ -82,26 +90,32 @@ impl<'a> Pruning<'a> {
         // What holds of a state holds of those behind it, so the search goes back as long as it holds.
         for depth in asked.iter().rev() {
             self.counters.checks += 1;
-            if !self.is_race_free(&history, *depth, stands(*depth)) {
-                break;
-            }
+            let Some(later) = self.is_race_free(&history, *depth, stands(*depth)) else { break };
             self.counters.yes += 1;
-            clean = Some(*depth);
+            clean = Some((*depth, later));
         }
-        clean
+        // States before it that are free of races, too, need no expansion.
+        let (mut from, mut later) = clean?;
+        for depth in (0..from).rev() {
+            let Some(found) = self.is_race_free(&history, depth, stands(depth)) else { break };
+            (from, later) = (depth, found);
+        }
+        Some((from, later))
     }
 
-    fn is_race_free(&self, history: &History, depth: usize, stands: &Stands) -> bool {
+    fn is_race_free(&self, history: &History, depth: usize, stands: &Stands) -> Option<Later> {
         if self.oracle.reports_branches() {
-            self.is_race_free_by_trace(history, depth)
+            let rests = history.rests(depth, self.oracle);
+            let hidden = |rest: &Rest| rest.operations == SideOperations::Some;
+            let later = if rests.iter().flatten().any(hidden) { Later::Anything } else { Later::AsSeen };
+            self.is_race_free_by_trace(history, depth, &rests).then_some(later)
         } else {
-            self.is_race_free_by_place(history, depth, stands)
+            self.is_race_free_by_place(history, depth, stands).then_some(Later::Anything)
         }
     }
 
     /// The paper's way: what was seen of each thread behind the state, and what its branches might have done.
-    fn is_race_free_by_trace(&self, history: &History, depth: usize) -> bool {
-        let rests = history.rests(depth, self.oracle);
+    fn is_race_free_by_trace(&self, history: &History, depth: usize, rests: &[Option<Rest>]) -> bool {
         let rests: Vec<(usize, &Rest)> =
             rests.iter().enumerate().filter_map(|(thread, rest)| Some((thread, rest.as_ref()?))).collect();
         if rests.iter().any(|(_, rest)| rest.end != End::Known) {

@@ -3,7 +3,7 @@
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, LockMode};
 use raddle_explore::enumerate::Atomicity;
-use raddle_explore::pdp::{Ahead, Oracle, SideAccess, SidePath, Untaken};
+use raddle_explore::pdp::{Ahead, Oracle, SideAccess, SideOperations, SidePath, Untaken};
 use raddle_testkit::script::{Act, Block, How, Mode, Place, Script, ScriptMachine, Stmt, location};
 use std::collections::BTreeMap;
 
@@ -74,7 +74,9 @@ impl Walk {
     fn side(&self, block: &Block, start: u32) -> Option<Untaken> {
         let mut accesses = Vec::new();
         let merges = self.ways(block, start, vec![SidePath::default()], &mut accesses)?;
-        Some(Untaken { accesses, merges })
+        let operations =
+            if block.iter().any(has_operations) { SideOperations::Some } else { SideOperations::None };
+        Some(Untaken { accesses, merges, operations })
     }
 
     fn ways(
@@ -182,6 +184,16 @@ impl Walk {
                 path.released.push(lock);
             }
         }
+    }
+}
+
+/// Whether something in it is more than a plain access.
+fn has_operations(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Act(act) => !matches!(act, Act::Read { .. } | Act::Write { .. } | Act::Set { .. }),
+        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(has_operations),
+        Stmt::Repeat { body, .. } | Stmt::Forever { body } => body.iter().any(has_operations),
+        Stmt::BreakIf(_) => false,
     }
 }
 
