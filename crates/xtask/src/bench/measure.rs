@@ -41,7 +41,9 @@ pub(super) struct Counters {
     pub(super) after_contexts: Option<u64>,
 }
 
+/// Of the wall clock and of the processor: a run that takes longer has missed its goal by far.
 const LIMIT_SECONDS: u32 = 600;
+const PROCESSOR_LIMIT: &str = "--cpu=20";
 /// Address space: four times the goal for memory, so that a run that is lost does not take the machine with it.
 const MEMORY_LIMIT: &str = "--as=8589934592";
 
@@ -70,7 +72,9 @@ impl Tool {
         let limit = LIMIT_SECONDS.to_string();
         let mut words: Vec<OsString> = ["-q", "-f", "%e %U %S %M", "-o"].map(OsString::from).to_vec();
         words.push(usage.clone().into());
-        words.extend(["prlimit", MEMORY_LIMIT, "timeout", "--foreground", &limit].map(OsString::from));
+        words.extend(
+            ["prlimit", MEMORY_LIMIT, PROCESSOR_LIMIT, "timeout", "--foreground", &limit].map(OsString::from),
+        );
         words.push(self.binary.clone().into());
         words.extend([command, "--format", "json"].map(OsString::from));
         words.extend(arguments.iter().map(|argument| (*argument).to_owned()));
@@ -80,6 +84,7 @@ impl Tool {
         match output.status.code() {
             Some(0 | 1 | 3) => {}
             Some(124) => return Err(format!("not done after {LIMIT_SECONDS} s")),
+            None | Some(137 | 152) => return Err("not done after 20 s of processor time".to_owned()),
             code => {
                 let message = String::from_utf8_lossy(&output.stderr);
                 // Warnings come first, the error last.

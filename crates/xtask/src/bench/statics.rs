@@ -32,7 +32,7 @@ pub(super) fn run(root: &Path, only: &[String]) -> Result<(), String> {
         eprintln!("bench: static: {}", input.name);
         // No path of this machine on the page.
         let here = format!("{}/", folder.display());
-        rows.push((input, row(input, &folder, &tool).map_err(|problem| problem.replace(&here, ""))));
+        rows.push((input, row(input, &folder, &tool, only).map_err(|problem| problem.replace(&here, ""))));
     }
     let mut rungs = Vec::new();
     if wanted("ladder") {
@@ -85,8 +85,8 @@ struct Row {
     entries: usize,
     /// From linked bitcode.
     run: Result<Run, String>,
-    /// From the sources, clang included.
-    from_sources: Result<Run, String>,
+    /// From the sources, clang included; only for an input that is asked for alone.
+    from_sources: Option<Result<Run, String>>,
 }
 
 /// An input that can be handed to Raddle.
@@ -107,7 +107,7 @@ struct Lowered {
     seconds: f64,
 }
 
-fn row(input: &Input, folder: &Path, tool: &Tool) -> Result<Row, String> {
+fn row(input: &Input, folder: &Path, tool: &Tool, only: &[String]) -> Result<Row, String> {
     let ready = ready(input, folder)?;
     let log = folder.join("log").join(format!("{}.json", input.name));
     let entries = ready.entries.join(",");
@@ -128,7 +128,7 @@ fn row(input: &Input, folder: &Path, tool: &Tool) -> Result<Row, String> {
         lowered: ready.lowered,
         entries: ready.entries.len(),
         run: tool.run("static", &arguments, &log),
-        from_sources: tool.run("static", &from_sources, &log),
+        from_sources: (only.len() == 1).then(|| tool.run("static", &from_sources, &log)),
     })
 }
 
