@@ -105,12 +105,13 @@ impl Unranked {
         for (index, (_, at, _)) in ordered.iter().enumerate() {
             position[*at] = index;
         }
-        let finish = |(index, (best, _, mut warning)): (usize, ((usize, Option<usize>), usize, Warning))| {
+        let mut warnings = Vec::with_capacity(ordered.len());
+        for (index, (best, _, mut warning)) in ordered.into_iter().enumerate() {
             warning.rank = index as u32 + 1;
             warning.covered_by = best.1.map(|pair| position[home[pair]]).filter(|other| *other != index);
-            warning
-        };
-        ordered.into_iter().enumerate().map(finish).collect()
+            warnings.push(warning);
+        }
+        warnings
     }
 }
 
