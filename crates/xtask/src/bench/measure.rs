@@ -43,7 +43,7 @@ pub(super) struct Counters {
 
 /// Of the wall clock and of the processor: a run that takes longer has missed its goal by far.
 const LIMIT_SECONDS: u32 = 600;
-const PROCESSOR_LIMIT: &str = "--cpu=20";
+const PROCESSOR_LIMIT: &str = "--cpu=600";
 /// Address space: four times the goal for memory, so that a run that is lost does not take the machine with it.
 const MEMORY_LIMIT: &str = "--as=8589934592";
 
@@ -84,7 +84,7 @@ impl Tool {
         match output.status.code() {
             Some(0 | 1 | 3) => {}
             Some(124) => return Err(format!("not done after {LIMIT_SECONDS} s")),
-            None | Some(137 | 152) => return Err("not done after 20 s of processor time".to_owned()),
+            None | Some(137 | 152) => return Err("not done after 600 s of processor time".to_owned()),
             code => {
                 let message = String::from_utf8_lossy(&output.stderr);
                 // Warnings come first, the error last.
