@@ -5,9 +5,10 @@
 
 use super::future::{Future, Next, Threads};
 use super::history::{CanonicalPoint, Place};
+use raddle_base::StableHasher;
 use raddle_machine::Names;
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash};
 
 #[derive(Default)]
 pub(super) struct Cache {
@@ -112,13 +113,13 @@ impl Cache {
 }
 
 struct Numbering<T> {
-    numbers: HashMap<T, u32>,
+    numbers: HashMap<T, u32, BuildHasherDefault<StableHasher>>,
     items: Vec<T>,
 }
 
 impl<T> Default for Numbering<T> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), items: Vec::new() }
+        Self { numbers: HashMap::default(), items: Vec::new() }
     }
 }
 

@@ -10,14 +10,16 @@
 //! after a thread inside has moved is no reason to try others.
 
 use crate::dependence::{Footprint, dependent, excludes, is_needed_by};
+use raddle_base::StableHasher;
 use raddle_event::{Addr, Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, Names, OpKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::BuildHasherDefault;
 
 /// The operations that threads will come to, each with the smallest sets of threads that must have moved before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Future {
-    operations: HashMap<Next, Vec<Threads>>,
+    operations: HashMap<Next, Vec<Threads>, BuildHasherDefault<StableHasher>>,
 }
 
 /// An operation that a thread will come to.

@@ -12,8 +12,9 @@
 //!
 //! *Which threads are tried* (`future`). The paper goes on with one thread until its step proves to be in a race or acquires a lock; then it
 //! tries all. Here the threads tried from a state form a persistent set. It starts with one thread and grows until it is closed: no
-//! operation in the state's future, by a thread outside, depends on a step that a thread inside took from here. The future is
-//! what the paper's `rtable` is for variables alone: a summary kept with the state, read when the state is met again.
+//! operation in the state's future, by a thread outside, that is reached without a thread inside having moved, depends on a step that a thread
+//! inside took from here. The future is what the paper's `rtable` is for variables alone: a summary kept with the state, read when
+//! the state is met again.
 //!
 //! *What is remembered of the past* (`cache`). Line 50 of Fig. 6 intersects the locksets of different paths, which can invent a race: let
 //! `x` be written under locks {a, c} in one thread and {b, c} in another, and read by a third under {a, b}. After both writes the set
@@ -26,21 +27,25 @@
 //! came with one path is not covered for another.
 //!
 //! *Cycles.* As in the paper (lines 44 to 47), all threads are tried from a state with a step back to a state on the path, else a thread may
-//! be put off for ever. The paper then takes everything for racy, because the future of the state on the path is not known yet (lines 25 to
-//! 29). Here the search is repeated, with the futures that are known by then, until nobody has relied on a future that grew later.
+//! be put off for ever. That holds as well when a part of the past only is covered there and the state is searched again with the
+//! rest: `x` read, then a loop that reads the atomic `y`, beside a thread that writes `x`. The first round of the loop leads back with a new
+//! access, that of `y`; the search that follows knows nothing of `x`, and without this rule the other thread would be tried there only.
+//! The paper takes everything for racy behind such a state, because the future of the state on the path is not known yet (lines 25 to 29).
+//! Here the search is repeated, with the futures that are known by then, until nobody has relied on a future that grew later.
 //!
 //! # Why nothing is lost
 //!
-//! Let F(s) be the future found for s and B(s) the threads tried, in the last round. Then F(s) has the operations that threads stand before in
-//! s, and the F of every state that a step of B(s) leads to; no operation in F(s) of a thread outside B(s) depends on what threads in
-//! B(s) do from s; and on every cycle some state has all threads tried.
+//! Let F(s) be the future found for s and B(s) the threads tried, in the last round. F(s) has the operations that threads stand before in
+//! s and the F of every state that a step of B(s) leads to; with each operation go threads that must move before. No operation in F(s) of a
+//! thread outside B(s), reached without B(s), depends on what threads in B(s) do from s. On every cycle some state has all threads
+//! tried.
 //!
-//! *Claim.* For every run w from a searched state s, the operation that a thread stands before after w is in F(s). By induction over
-//! the length of w. If a thread of B(s) moves in w, its first step p can be moved to the front: what the threads before it do is in F(s)
-//! by the induction hypothesis for shorter runs, so independent of p. The rest is shorter, and a run from a state that was
-//! searched. If none does, then any step p of B(s) can be taken first, and w remains possible behind it, with the same operations. That
-//! cannot go on for ever without meeting a state from which all threads are tried. What waits for a thread of B(s) cannot be in w
-//! before it, so `Waiting` only leaves out what is not there.
+//! *Claim.* For every run w from a searched state s, the operation that a thread stands before after w is in F(s), with none but threads that
+//! move in w. By induction over the length of w. If a thread of B(s) moves in w, its first step p can be moved to the front: what comes
+//! before it is in F(s), reached without B(s), by the induction hypothesis for shorter runs, so independent of p. The rest is shorter, and
+//! a run from a state that was searched. If none does, then any step p of B(s) can be taken first, and w remains possible behind it, with
+//! the same operations. That cannot go on for ever without meeting a state from which all threads are tried. Who waits for a thread in s
+//! moves in w only after it, so adding it to what a waiting thread does later is right.
 //!
 //! *Deadlocks and other ends.* If w leads to a state where nobody can move, then a thread of B(s) moves in w, or it could still; so w gets
 //! shorter until that state itself is searched. A failed assertion and the end of the process depend on everything, so the same holds.
