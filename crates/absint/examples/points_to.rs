@@ -253,5 +253,5 @@ fn small_copies(
             open.push_back((to, chain));
         }
     }
-    expand::Recipe { functions }
+    expand::Recipe { functions, never_return: Default::default() }
 }

@@ -7,7 +7,9 @@ use crate::calls::{Call, Calls};
 use crate::terms::term_of;
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, SetId, Values};
-use raddle_ir::{BlockId, CallArg, DataModel, FunctionId, Inst, Operand, PlaceId, Program, RmwOp, Ty};
+use raddle_ir::{
+    BlockId, CallArg, DataModel, FunctionId, GlobalId, Inst, Operand, PlaceId, Program, RmwOp, Ty,
+};
 use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach};
 use raddle_libmodel::{AtomicCall, Effect, KernelOrder};
 use std::collections::HashMap;
@@ -54,12 +56,18 @@ pub enum Targets {
     List(Arc<[(ObjectId, Offsets)]>),
 }
 
-impl Access {
-    pub fn targets<'a>(&'a self, points_to: &'a PointsTo) -> &'a [(ObjectId, Offsets)] {
-        match &self.targets {
+impl Targets {
+    pub fn of<'a>(&'a self, points_to: &'a PointsTo) -> &'a [(ObjectId, Offsets)] {
+        match self {
             Targets::Set(set) => points_to.targets_of(*set),
             Targets::List(list) => list,
         }
+    }
+}
+
+impl Access {
+    pub fn targets<'a>(&'a self, points_to: &'a PointsTo) -> &'a [(ObjectId, Offsets)] {
+        self.targets.of(points_to)
     }
 
     pub fn is_write(&self) -> bool {
@@ -468,9 +476,35 @@ impl Collector<'_> {
             Extent::Product(a, b) => times(value(a), value(b)),
             Extent::Times(arg, n) => times(value(arg), u64::from(n)),
             Extent::TimesWords(arg, n) => times(value(arg), u64::from(n) * word),
-            Extent::Pages(_) | Extent::CString | Extent::StringOf(_) | Extent::ToEnd => u64::MAX,
+            Extent::StringOf(arg) => {
+                args.get(usize::from(arg.0)).map_or(u64::MAX, |arg| self.text(function, arg.value))
+            }
+            Extent::Pages(_) | Extent::CString | Extent::ToEnd => u64::MAX,
         }
     }
+
+    /// Bytes of the longest string that starts where the operand points, with its end: known of constants.
+    fn text(&self, function: FunctionId, operand: Operand) -> u64 {
+        if let Operand::Global(global, offset) = operand {
+            return constant_text(self.program, global, offset).unwrap_or(u64::MAX);
+        }
+        let targets = self.objects.targets(self.points_to, function, operand);
+        let lengths = targets.of(self.points_to).iter().map(|(object, at)| {
+            match self.points_to.objects[*object].kind {
+                ObjectKind::Global(global) if at.is_exact() => constant_text(self.program, global, at.anchor),
+                _ => None,
+            }
+        });
+        lengths.max_by_key(|length| length.unwrap_or(u64::MAX)).flatten().unwrap_or(u64::MAX)
+    }
+}
+
+fn constant_text(program: &Program, global: GlobalId, offset: i64) -> Option<u64> {
+    let global = &program.globals[global];
+    let start = usize::try_from(offset).ok()?;
+    let init = global.init.as_ref().filter(|init| global.constant && init.relocations.is_empty())?;
+    let length = init.data.get(start..)?.iter().position(|byte| *byte == 0)?;
+    Some(length as u64 + 1)
 }
 
 fn shifted(targets: &[(ObjectId, Offsets)], by: i64) -> Vec<(ObjectId, Offsets)> {

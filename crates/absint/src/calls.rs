@@ -5,8 +5,8 @@
 
 use crate::components::components;
 use raddle_base::{Id, IdVec, SiteId};
-use raddle_facts::{PointsTo, Values};
-use raddle_ir::{BlockId, CallArg, Callee, FunctionId, Inst, Program, Reg};
+use raddle_facts::{ObjectKind, PointsTo, Values};
+use raddle_ir::{BlockId, CallArg, Callee, FunctionId, Inst, Operand, Program, Reg};
 use raddle_libmodel::memory::When;
 use raddle_libmodel::{Effect, Meaning, Models};
 
@@ -77,9 +77,9 @@ impl Calls {
                     continue;
                 }
                 for (index, inst) in block.insts.iter().enumerate() {
-                    if let Inst::Call { callee, .. } = inst {
+                    if let Inst::Call { callee, args, .. } = inst {
                         let at = (block.site_of(index), block_id, index);
-                        calls.push(call(models, points_to, at, *callee));
+                        calls.push(call(models, points_to, id, at, *callee, args));
                     }
                 }
             }
@@ -125,13 +125,15 @@ impl Calls {
 fn call(
     models: &Models,
     points_to: &PointsTo,
+    function: FunctionId,
     (site, block, index): (SiteId, BlockId, usize),
     callee: Callee,
+    args: &[CallArg],
 ) -> Call {
     let resolved = points_to.targets.get(&site).map_or(&[][..], Vec::as_slice);
     let direct = match callee {
         Callee::Direct(target) => vec![target],
-        Callee::Indirect(_) => resolved.to_vec(),
+        Callee::Indirect(operand) => named(points_to, function, operand, resolved),
     };
     let mut call = Call { site, block, index, runs: Vec::new(), effects: Vec::new(), unknown: Vec::new() };
     for target in direct {
@@ -144,8 +146,11 @@ fn call(
                 let memory = effect.memory();
                 for callback in &memory.calls {
                     let way = way(effect, callback.when);
-                    // An indirect call of a library function that calls back has its callbacks among its own targets.
-                    call.runs.extend(resolved.iter().filter(|f| is_run(models, **f)).map(|f| (*f, way)));
+                    let argument = args.get(usize::from(callback.function.0)).map(|arg| arg.value);
+                    let targets = argument
+                        .map_or_else(Vec::new, |operand| named(points_to, function, operand, resolved));
+                    let bodies = targets.into_iter().filter(|target| models.meanings[*target].is_body());
+                    call.runs.extend(bodies.map(|target| (target, way)));
                 }
             }
         }
@@ -155,8 +160,22 @@ fn call(
     call
 }
 
-fn is_run(models: &Models, function: FunctionId) -> bool {
-    matches!(models.meanings[function], Meaning::Body | Meaning::AtomicBody)
+/// Of all functions that a site can run, as callees or called back, those that this operand may be.
+fn named(
+    points_to: &PointsTo,
+    function: FunctionId,
+    operand: Operand,
+    resolved: &[FunctionId],
+) -> Vec<FunctionId> {
+    let is = |target: &FunctionId| match operand {
+        Operand::Reg(reg) => points_to
+            .targets_of(points_to.regs[function][reg.index()])
+            .iter()
+            .any(|(object, _)| points_to.objects[*object].kind == ObjectKind::Function(*target)),
+        Operand::Function(named) => named == *target,
+        Operand::Const(_) | Operand::Global(..) | Operand::Block(_) | Operand::Null | Operand::Undef => false,
+    };
+    resolved.iter().copied().filter(is).collect()
 }
 
 fn way(effect: &Effect, when: When) -> Way {

@@ -22,6 +22,7 @@ mod result;
 mod retype;
 mod sets;
 mod solver;
+mod strides;
 mod types;
 mod uses;
 

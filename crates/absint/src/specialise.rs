@@ -12,7 +12,7 @@ mod graph;
 mod unrolling;
 
 use graph::CallGraph;
-use raddle_ir::expand::{FunctionCopy, Recipe};
+use raddle_ir::expand::{FunctionCopy, Recipe, never_returning};
 use raddle_ir::{FunctionId, Program};
 use raddle_libmodel::Models;
 
@@ -24,7 +24,8 @@ pub fn recipe(program: &Program, models: &Models, roots: &[FunctionId], budget: 
     let limit = budget.instructions.max(original.saturating_mul(budget.growth));
     let plans = unrolling::plan(program, models, &graph, scope, limit, budget);
     let functions = copies::assign(program, models, &graph, &plans, scope, limit, budget);
-    Recipe { functions }
+    let never_return = never_returning(program, |function| models.meanings[function].is_body());
+    Recipe { functions, never_return }
 }
 
 /// How much larger the program may become.

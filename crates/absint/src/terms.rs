@@ -1,10 +1,12 @@
 //! Terms of operands, and which of them mean the same to every thread.
 
+use crate::values::of_block;
 use raddle_base::{Id, IdVec};
 use raddle_facts::{Root, Term, ThreadFacts, Times, Values};
 use raddle_ir::{BlockId, FunctionId, Operand, Program, Reg};
 
-/// The canonical term of an operand: a register without another term stands for itself.
+/// The canonical term of an operand: equal terms are equal values ([`raddle_facts::term`] says when). A register without another term
+/// stands for itself. Constants are taken as 64 bits wide: for narrower integers use [`crate::values::typed_term_of`].
 pub fn term_of(values: &Values, function: FunctionId, operand: Operand) -> Term {
     match operand {
         Operand::Reg(reg) => {
@@ -14,8 +16,7 @@ pub fn term_of(values: &Values, function: FunctionId, operand: Operand) -> Term 
         Operand::Global(global, offset) => Term::root(Root::Global(global)).plus(offset),
         Operand::Function(target) => Term::root(Root::Function(target)),
         Operand::Null | Operand::Undef => Term::constant(0),
-        // No term names a block; nothing compares it.
-        Operand::Block(_) => Term::constant(i64::MIN),
+        Operand::Block(block) => of_block(function, block),
     }
 }
 

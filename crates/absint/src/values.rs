@@ -22,13 +22,16 @@ mod terms;
 mod transfer;
 
 pub use bounds::Bounds;
+pub use initial::starts_at_zero;
 pub use once::OnceRegs;
+pub(crate) use terms::of_block;
 
 use crate::Roots;
 use crate::accesses;
 use crate::calls::Calls;
+use crate::terms::term_of;
 use raddle_base::{Id, SiteId};
-use raddle_facts::{Interval, OrderFacts, PointsTo, Root, Term, ThreadFacts, Values};
+use raddle_facts::{Interval, OrderFacts, PointsTo, Term, ThreadFacts, Values};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Terminator, Ty};
 use raddle_libmodel::Models;
 use solve::{Input, Known, Solver};
@@ -137,29 +140,14 @@ pub fn trivial(program: &Program) -> Values {
     }
 }
 
-/// The canonical term of an operand: equal terms are equal values (facts::term says when). A register without a term is its own
-/// root. Constants are taken as 64 bits wide: for narrower integers use [`typed_term_of`].
-pub fn term_of(values: &Values, function: FunctionId, operand: &Operand) -> Term {
-    match *operand {
-        Operand::Reg(reg) => {
-            let known = values.terms.get(function).and_then(|terms| terms.get(reg.index()));
-            known.copied().flatten().unwrap_or(Term::reg(function, reg))
-        }
-        Operand::Const(bits) => Term::constant(bits as i64),
-        Operand::Global(global, offset) => Term::root(Root::Global(global)).plus(offset),
-        Operand::Function(target) => Term::root(Root::Function(target)),
-        Operand::Block(block) => terms::of_block(function, block),
-        Operand::Null | Operand::Undef => Term::constant(0),
-    }
-}
-
-/// The same for an operand of this type; `None` for float and wide constants, which no term says.
+/// The term of an operand of this type ([`term_of`] takes constants as 64 bits wide); `None` for float and wide constants, which no
+/// term says.
 pub fn typed_term_of(values: &Values, function: FunctionId, operand: &Operand, ty: Ty) -> Option<Term> {
     match operand {
         Operand::Const(_) | Operand::Null | Operand::Undef => {
             terms::constant(*operand, ty).map(Term::constant)
         }
-        _ => Some(term_of(values, function, operand)),
+        _ => Some(term_of(values, function, *operand)),
     }
 }
 

@@ -87,7 +87,7 @@ pub fn open_pairs(
     let accesses = accesses::collect(&code);
     check_base(&code, &accesses)?;
     let points = accesses.iter().map(|access| access.at).collect();
-    let held = locks::check(&code, &Returning::of(&code), &points)?;
+    let held = locks::check(&code, &Returning::of(&code), &accesses, &points)?;
     let order = order::check(&code, &accesses, &held, &points)?;
     let origin = |index: usize| code.origin(accesses[index].site);
     let open = pairs::open(&code, &accesses, &held, &order);
@@ -106,7 +106,7 @@ fn check_pairs(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> 
     let operations = renewed::operations(code);
     let places = accesses.iter().map(|access| access.at).chain(operations.iter().map(|one| one.at));
     let points = places.collect();
-    let mut held = locks::check(code, &Returning::of(code), &points)?;
+    let mut held = locks::check(code, &Returning::of(code), accesses, &points)?;
     let mut order = order::check(code, accesses, &held, &points)?;
     let void = renewed::check(code, accesses, &operations, &order)?;
     if !void.is_empty() {

@@ -19,7 +19,9 @@ pub mod values;
 
 pub use branches::{Branch, BranchFacts, Side, SideAccess, SideFlags, SideLocks};
 pub use certificate::{Facts, StaticProof};
-pub use locks::{ATOMIC_SECTION, FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, LockMode, Released};
+pub use locks::{
+    ATOMIC_SECTION, FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, LockMode, LockWord, Released,
+};
 pub use order::{Barrier, FunctionOrder, Gate, GateId, GateKind, LocalOrder, OrderFacts, Rounds};
 pub use points_to::{Cell, Object, ObjectId, ObjectKind, Offsets, PointsTo, SetId};
 pub use term::{Index, Root, Term};

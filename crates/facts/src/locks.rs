@@ -6,7 +6,8 @@
 //!
 //! Histories are must-sets over exclusive holds: the locks that were acquired, on every path, since the last acquisition of the lock
 //! they belong to. A condition wait releases its mutex and acquires it again: its own history starts anew, the other histories gain it.
-//! Read-mode acquisitions, try-locks, semaphores and the atomic section are in no history. Only global terms are in histories.
+//! Read-mode acquisitions, try-locks, semaphores, own lock words and the atomic section are in no history. Only global terms are in
+//! histories.
 //!
 //! Every lock in `held` stands for `depth` acquisitions of its own: two terms that name the same recursive lock count twice, and an
 //! unlock of one takes nothing from the other. Locks in `entry` are other names for what callers hold, perhaps several for one.
@@ -24,6 +25,16 @@ pub struct LockFacts {
     pub functions: IdVec<FunctionId, FunctionLocks>,
     /// Semaphores that count as locks: at these offsets of single objects, initialised once, to 1, and posted only while held. Sorted.
     pub semaphores: Vec<(ObjectId, i64)>,
+    /// Words that count as locks: zero when free, taken by one atomic step from zero, freed only by who took them. Sorted.
+    pub words: Vec<LockWord>,
+}
+
+/// A lock that the program builds itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LockWord {
+    pub object: ObjectId,
+    pub offset: i64,
+    pub bytes: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,4 +1,5 @@
-//! Expansion: functions copied per calling context and loops with a constant number of iterations laid out in a line, by a recipe.
+//! Expansion: functions copied per calling context, loops with a constant number of iterations laid out in a line, and code behind calls
+//! that never come back cut off, by a recipe.
 //!
 //! The result is an ordinary valid program with the same executions, and maps back to the original. Part of the trusted base: a
 //! policy that nobody trusts writes the recipe, `certify` applies it again. What a recipe asks for is done only if it is proved here
@@ -13,10 +14,12 @@
 //!   functions whose blocks have addresses.
 //! * Phis of an unrolled header stay phis, with one entry each, so every expanded block has the instructions of its original block one
 //!   for one; only the resolved branch differs. The condition is still computed.
+//! * Behind calls of functions that never return a block ends (`endings`).
 //!
 //! The program given must be well formed ([`crate::verify`]); what comes out is verified.
 
 mod body;
+mod endings;
 mod loops;
 mod parts;
 mod places;
@@ -25,6 +28,7 @@ mod trips;
 mod unroll;
 
 pub use body::{BlockOrigin, Body};
+pub use endings::never_returning;
 pub use loops::Loop;
 pub use places::Places;
 pub use recipe::{FunctionCopy, Recipe, Retarget, Slot, Unroll};
@@ -41,6 +45,7 @@ const MOST_SITES: usize = 1 << 26;
 
 pub fn apply(program: &Program, recipe: &Recipe) -> Result<Expanded, ExpandError> {
     check_prefix(program, recipe)?;
+    endings::check(program, &recipe.never_return)?;
     let copyable = copyable(program);
     let mut places = Places::default();
     let mut out = Expanded {
@@ -68,6 +73,8 @@ pub fn apply(program: &Program, recipe: &Recipe) -> Result<Expanded, ExpandError
             body.unroll(step, program, &mut places)?;
         }
         retarget(program, recipe, copy, &mut body)?;
+        let ends = |callee| origin_of(recipe, callee).is_some_and(|f| recipe.never_return.contains(&f));
+        endings::cut(&mut body, ends);
         if is_copy {
             let base = program.text(origin.symbol);
             body.function.symbol = fresh_symbol(&mut out.program, &mut symbols, base, index);
@@ -116,6 +123,8 @@ pub enum ExpandError {
     Loop { function: String, header: BlockId, why: &'static str },
     #[error("{site} cannot be led to {to}: {why}")]
     Call { site: SiteId, to: FunctionId, why: &'static str },
+    #[error("`{0}` is said never to return, and that is not seen")]
+    Returns(String),
     #[error("the expanded program is too large")]
     TooLarge,
     #[error("the expanded program is malformed: {}", .0.first().map_or(String::new(), ToString::to_string))]

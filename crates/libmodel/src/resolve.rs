@@ -23,6 +23,13 @@ pub enum Meaning {
     Unknown,
 }
 
+impl Meaning {
+    /// Whether calling the function runs its body.
+    pub fn is_body(&self) -> bool {
+        matches!(self, Meaning::Body | Meaning::AtomicBody)
+    }
+}
+
 impl Models {
     /// Resolves every function by name; user lock functions come from the configuration.
     pub fn resolve(program: &Program, config: &Config) -> Models {

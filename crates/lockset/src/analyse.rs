@@ -89,7 +89,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     let (all_held, edges) = {
         let mut reader =
             Locks::new(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
-        reader.use_semaphores(&locks);
+        reader.use_solution(&locks);
         let edges = deadlock::edges(&expanded.program, &reader, &locks, &round.threads);
         (held_at_accesses(&reader, &locks, &round.accesses, &expanded.program), edges)
     };

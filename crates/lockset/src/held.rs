@@ -13,6 +13,7 @@
 //! * A try-lock or timed lock under the guard that its result was success ([`condition`]).
 //! * The mutex of a condition wait after the wait exactly if before it.
 //! * A semaphore only if it is used as a lock throughout ([`semaphores`]).
+//! * An atomic word that the program uses as a lock throughout ([`words`]).
 //! * `__VERIFIER_atomic` sections and functions as one recursive lock, [`raddle_facts::ATOMIC_SECTION`].
 //!
 //! Acquisitions are counted: an entry of depth `n` stands for `n` acquisitions of its own that no unlock has undone, and two terms that
@@ -38,6 +39,7 @@ mod shape;
 mod sites;
 mod solver;
 mod translate;
+mod words;
 
 use kinds::Kinds;
 pub use queries::Acquisition;
@@ -45,7 +47,9 @@ use raddle_absint::calls::{Calls, Way};
 use raddle_absint::components::components;
 use raddle_absint::terms::Definitions;
 use raddle_base::{Id, IdVec, SiteId};
-use raddle_facts::{HeldLock, LockFacts, ObjectId, ObjectKind, PointsTo, Term, ThreadFacts, Values};
+use raddle_facts::{
+    Guard, HeldLock, LockFacts, LockWord, ObjectId, ObjectKind, PointsTo, Term, ThreadFacts, Times, Values,
+};
 use raddle_ir::{BlockId, FunctionId, Operand, Program};
 use raddle_libmodel::{Effect, Models, SemOp, VerifierOp};
 pub(crate) use regions::Branching;
@@ -78,7 +82,7 @@ pub fn at_site(
     index: usize,
 ) -> Vec<HeldLock> {
     let mut locks = Locks::new(program, models, points_to, values, threads);
-    locks.use_semaphores(facts);
+    locks.use_solution(facts);
     let mut found = Vec::new();
     locks.for_each_site(facts, function, |at, position, held| {
         if at == block && position == index {
@@ -110,6 +114,7 @@ pub struct Locks<'a> {
     shapes: IdVec<FunctionId, Option<Shape>>,
     results: IdVec<FunctionId, ResultOf>,
     semaphores: BTreeSet<(ObjectId, i64)>,
+    words: BTreeSet<LockWord>,
 }
 
 impl<'a> Locks<'a> {
@@ -136,7 +141,8 @@ impl<'a> Locks<'a> {
             .into_iter()
             .map(|component| component.into_iter().map(FunctionId::from_index).collect())
             .collect();
-        let relevant = relevant(program, &calls, &components, &unresolved);
+        let (words, uses_word) = words::candidates(program, &calls, values, points_to);
+        let relevant = relevant(program, &calls, &components, &unresolved, &uses_word);
         let returns = returning::returns(program, values, &calls, &components);
         let mut locks = Locks {
             program,
@@ -154,24 +160,58 @@ impl<'a> Locks<'a> {
             returns,
             calls,
             semaphores: BTreeSet::new(),
+            words,
         };
         locks.kinds = Kinds::new(&locks);
-        locks.shapes =
-            program.functions.ids().map(|id| locks.relevant[id].then(|| Shape::new(&locks, id))).collect();
-        for id in program.functions.ids() {
-            let heard =
-                locks.shapes[id].as_ref().map(|shape| (locks.said(id, shape), locks.tested(id, shape)));
-            if let (Some((said, tested)), Some(shape)) = (heard, &mut locks.shapes[id]) {
-                shape.listen(said, tested);
-            }
-        }
-        locks.results = program.functions.ids().map(|id| locks.result_of(id)).collect();
+        locks.listen();
         locks
     }
 
-    /// To read a solution, the semaphores that it takes for locks must be known.
-    pub fn use_semaphores(&mut self, facts: &LockFacts) {
+    /// The shapes, and what branches and results say; the words have a say in it.
+    fn listen(&mut self) {
+        let shape = |id| self.relevant[id].then(|| Shape::new(self, id));
+        self.shapes = self.program.functions.ids().map(shape).collect();
+        for id in self.program.functions.ids() {
+            let heard = self.shapes[id].as_ref().map(|shape| (self.said(id, shape), self.tested(id, shape)));
+            if let (Some((said, tested)), Some(shape)) = (heard, &mut self.shapes[id]) {
+                shape.listen(said, tested);
+            }
+        }
+        let outside = self.called_from_outside();
+        for id in self.program.functions.ids() {
+            let inherited = self.shapes[id].is_some().then(|| self.inherited(id, &outside));
+            if let (Some(inherited), Some(mut shape)) = (inherited, self.shapes[id].take()) {
+                shape.inherit(inherited, |shape, from, to| self.edge_says(shape, id, from, to));
+                self.shapes[id] = Some(shape);
+            }
+        }
+        self.results = self.program.functions.ids().map(|id| self.result_of(id)).collect();
+    }
+
+    /// What branches say where the function is called or started, if there is one such place, and further up: of registers that
+    /// are assigned once in the whole run, so that it stays so.
+    fn inherited(&self, id: FunctionId, outside: &IdVec<FunctionId, bool>) -> Vec<Guard> {
+        let mut found = Vec::new();
+        let mut at = id;
+        for _ in 0..HIGHEST {
+            let [(caller, position)] = self.calls.to[at][..] else { break };
+            let Some(shape) = self.shapes[caller].as_ref().filter(|_| !outside[at]) else { break };
+            let known = shape.known_inside(self.calls.from[caller][position].block);
+            found.extend(known.filter(|guard| {
+                self.definitions.times(self.threads, guard.function, guard.reg) == Times::Once
+            }));
+            at = caller;
+        }
+        found
+    }
+
+    /// To read a solution, the semaphores and words that it takes for locks must be known.
+    pub fn use_solution(&mut self, facts: &LockFacts) {
         self.semaphores = facts.semaphores.iter().copied().collect();
+        let words = facts.words.iter().copied().collect();
+        if std::mem::replace(&mut self.words, words) != self.words {
+            self.listen();
+        }
     }
 
     fn term(&self, function: FunctionId, operand: Operand) -> Term {
@@ -184,6 +224,9 @@ impl<'a> Locks<'a> {
     }
 }
 
+/// Callers of callers that are looked at for what is so when a function runs.
+const HIGHEST: usize = 16;
+
 /// Whether the target runs before the call returns, on the caller's stack.
 fn in_activation(way: Way) -> bool {
     way.is_nested() || way == Way::Once
@@ -194,18 +237,20 @@ fn relevant(
     calls: &Calls,
     components: &[Vec<FunctionId>],
     unresolved: &BTreeSet<SiteId>,
+    uses_word: &IdVec<FunctionId, bool>,
 ) -> IdVec<FunctionId, bool> {
     let mut relevant: IdVec<FunctionId, bool> = program.functions.ids().map(|_| false).collect();
     for component in components {
         let found = component.iter().any(|function| {
-            calls.from[*function].iter().any(|call| {
-                unresolved.contains(&call.site)
-                    || call.effects.iter().any(touches_locks)
-                    || call.runs.is_empty() && call.effects.is_empty() && call.unknown.is_empty()
-                    || call.runs.iter().any(|(target, way)| {
-                        *way == Way::AtomicCall || in_activation(*way) && relevant[*target]
-                    })
-            })
+            uses_word[*function]
+                || calls.from[*function].iter().any(|call| {
+                    unresolved.contains(&call.site)
+                        || call.effects.iter().any(touches_locks)
+                        || call.runs.is_empty() && call.effects.is_empty() && call.unknown.is_empty()
+                        || call.runs.iter().any(|(target, way)| {
+                            *way == Way::AtomicCall || in_activation(*way) && relevant[*target]
+                        })
+                })
         });
         component.iter().for_each(|function| relevant[*function] = found);
     }

@@ -4,16 +4,17 @@
 //! fences: then the opening is the release fence that dominates the store, and the passing an acquire fence after the test.
 //!
 //! Whoever read a non-zero value comes after the store that wrote it: because the store releases and the load acquires, or because both
-//! were done under one lock. Every write that may put something else than zero there counts as an opening; if one of them neither releases nor
+//! were done under one lock, at least one of them exclusively: then the store's section was left before the load's was entered. Every write that may put something else than zero there counts as an opening; if one of them neither releases nor
 //! holds the lock, there is no gate.
 
 use super::Input;
 use super::gates::Gates;
-use super::nonzero::shown_nonzero;
+use super::nonzero::shown;
 use crate::accesses::Access;
 use crate::calls::Way;
 use crate::cfg::Cfg;
 use crate::terms::term_of;
+use crate::values;
 use raddle_base::{FenceOrder, Id, SiteId};
 use raddle_facts::{GateKind, ObjectKind, Offsets, Root, Term, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, Terminator};
@@ -37,7 +38,7 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
                 continue;
             }
             for (to, taken) in [(*then, true), (*other, false)] {
-                for reg in shown_nonzero(id, function, input.definitions, *cond, taken) {
+                for reg in shown(id, function, input.definitions, *cond, taken).nonzero {
                     if let Some(load) = loads.get(&(id, reg)).or_else(|| loads.get(&same_as(input, id, reg)?))
                     {
                         load.tested(At::Edge(id, block, to), &mut tests);
@@ -53,7 +54,8 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
                 continue;
             };
             let Some(arg) = args.get(usize::from(condition.0)) else { continue };
-            for reg in shown_nonzero(id, &input.program.functions[id], input.definitions, arg.value, true) {
+            let shown = shown(id, &input.program.functions[id], input.definitions, arg.value, true);
+            for reg in shown.nonzero {
                 if let Some(load) = loads.get(&(id, reg)).or_else(|| loads.get(&same_as(input, id, reg)?)) {
                     load.tested(At::Call(call.site), &mut tests);
                 }
@@ -167,19 +169,10 @@ fn handed_back(input: Input<'_>, found: &mut BTreeMap<(FunctionId, Reg), Read>) 
 }
 
 fn starts_at_zero(input: Input<'_>, cell: Term, bytes: u64) -> bool {
-    let (Root::Global(global), None) = (cell.root, cell.index) else { return false };
-    let global = &input.program.globals[global];
-    let Ok(start) = u64::try_from(cell.offset) else { return false };
-    let Some(init) = &global.init else { return false };
-    let end = start.saturating_add(bytes);
-    let covered = |at: u64| at >= start && at < end;
-    !global.thread_local
-        && end <= global.bytes
-        && init.data.iter().enumerate().all(|(at, byte)| *byte == 0 || !covered(at as u64))
-        && init.relocations.iter().all(|relocation| {
-            let word = u64::from(input.program.data_model.pointer_bytes());
-            relocation.offset >= end || relocation.offset + word <= start
-        })
+    match (cell.root, cell.index) {
+        (Root::Global(global), None) => values::starts_at_zero(input.program, global, cell.offset, bytes),
+        _ => false,
+    }
 }
 
 fn gate(
@@ -209,22 +202,26 @@ fn gate(
     }
     fenced(input, gates, cell, &setters, tests, &openers);
     let Some(locks) = locks else { return };
-    let mut common: Option<Vec<Term>> = None;
+    // One of the two must hold it exclusively.
+    let mut common: Option<Vec<(Term, bool)>> = None;
     for setter in &setters {
-        let held: Vec<Term> = locks(setter.function, setter.site)
-            .into_iter()
-            .filter(|(_, exclusive)| *exclusive)
-            .map(|(lock, _)| lock)
-            .collect();
+        let held = locks(setter.function, setter.site);
         common = Some(match common {
             None => held,
-            Some(before) => before.into_iter().filter(|lock| held.contains(lock)).collect(),
+            Some(before) => before
+                .into_iter()
+                .filter_map(|(lock, exclusive)| {
+                    let (_, too) = held.iter().find(|(other, _)| *other == lock)?;
+                    Some((lock, exclusive && *too))
+                })
+                .collect(),
         });
     }
-    for lock in common.unwrap_or_default() {
+    for (lock, exclusive) in common.unwrap_or_default() {
+        let guards = |(held, alone): &(Term, bool)| *held == lock && (exclusive || *alone);
         let guarded: Vec<&Test> = tests
             .iter()
-            .filter(|test| locks(test.read.function, test.read.site).iter().any(|(held, _)| *held == lock))
+            .filter(|test| locks(test.read.function, test.read.site).iter().any(guards))
             .collect();
         if !guarded.is_empty() {
             let gate = gates.add(GateKind::LockedFlag(cell, lock), openers.clone());

@@ -1,6 +1,7 @@
 //! The gates of a program, found by shape, and which operation opens or passes which.
 
 use super::flags::{self, LockQuery};
+use super::nonzero::shown;
 use super::renewed::{Places, overlap, places_of};
 use super::{Input, join_all};
 use crate::accesses::{Kind, Objects, Targets};
@@ -10,8 +11,8 @@ use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{
     Barrier, Gate, GateId, GateKind, ObjectId, Offsets, Root, SetId, Start, Term, ThreadId, Times,
 };
-use raddle_ir::{BlockId, CallArg, FunctionId, Operand};
-use raddle_libmodel::{Arg, Effect, How, SemOp, SyncKind, ThreadOp};
+use raddle_ir::{BlockId, CallArg, FunctionId, Operand, Reg, Terminator};
+use raddle_libmodel::{Arg, Effect, How, Returns, SemOp, SyncKind, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a call does to order, besides running functions.
@@ -178,14 +179,23 @@ impl Gates {
             }
             let mut posts = Vec::new();
             let mut waits = Vec::new();
+            let mut tries = Vec::new();
             each_effect(input, |function, call, args, effect| match effect {
                 Effect::Sem(SemOp::Post { sem }, _) if self.may_be(input, function, args, *sem, object) => {
                     posts.push((function, call.block, call.index, call.site));
                 }
-                Effect::Sem(SemOp::Wait { sem, how: How::Block }, _) => {
+                Effect::Sem(SemOp::Wait { sem, how }, returns) => {
                     let only = call.effects.len() == 1 && call.runs.is_empty() && call.unknown.is_empty();
-                    if only && argument(input, function, args, *sem) == Some(object) {
-                        waits.push(call.site);
+                    if !only || argument(input, function, args, *sem) != Some(object) {
+                        return;
+                    }
+                    match (how, returns, call.parts(input.program, function).0) {
+                        (How::Block, ..) => waits.push(call.site),
+                        // The result is zero if it did wait.
+                        (_, Returns::Errno | Returns::MinusOne | Returns::ZeroOnSuccess, [result]) => {
+                            tries.push((function, *result));
+                        }
+                        _ => {}
                     }
                 }
                 _ => {}
@@ -198,6 +208,11 @@ impl Gates {
             }
             for site in waits {
                 self.operation(site, Operation::Pass(gate));
+            }
+            for (function, result) in tries {
+                for edge in edges_with_zero(input, function, result) {
+                    self.on_edge.entry(edge).or_default().push(gate);
+                }
             }
         }
     }
@@ -424,4 +439,25 @@ fn single_objects(input: Input<'_>, wanted: impl Fn(SyncKind) -> bool) -> Vec<(T
         })
         .map(|(_, (term, count, _))| (*term, *count))
         .collect()
+}
+
+/// Branches that are taken this way only if the register was zero.
+fn edges_with_zero(
+    input: Input<'_>,
+    function: FunctionId,
+    reg: Reg,
+) -> impl Iterator<Item = (FunctionId, BlockId, BlockId)> {
+    let body = &input.program.functions[function];
+    let edges = body.blocks.iter().flat_map(|(block, code)| match &code.terminator {
+        Terminator::CondBr { cond, then, other } if then != other => {
+            vec![(block, *cond, *then, true), (block, *cond, *other, false)]
+        }
+        _ => Vec::new(),
+    });
+    edges
+        .filter(move |(block, cond, _, taken)| {
+            input.values.is_reachable(function, *block)
+                && shown(function, body, input.definitions, *cond, *taken).zero.contains(&reg)
+        })
+        .map(move |(block, _, to, _)| (function, block, to))
 }

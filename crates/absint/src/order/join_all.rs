@@ -3,7 +3,8 @@
 //! The shape: a loop that runs once creates a thread in every round and puts its handle into `base + i * scale`; when it is left at
 //! its head, all were created. A loop over the same numbers (same start, step, comparison and bound), which also runs once, joins the
 //! handle in `base + j * scale` in every round; when it is left at its head, and the same thread has left the first loop before, all are
-//! joined. Nothing else may write those cells. The two loops may stand in different functions.
+//! joined. Nothing else may write those cells. The two loops may stand in different functions. A loop that counts down by ones to a bound
+//! handles the cells of one that counts up, in another order.
 
 use super::Input;
 use super::gates::Gates;
@@ -12,8 +13,8 @@ use crate::calls::{Call, Way};
 use crate::cfg::Cfg;
 use crate::induction::{Induction, induction};
 use crate::terms::term_of;
-use raddle_facts::{Root, Start, Term, Times};
-use raddle_ir::{BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg, Terminator, Ty};
+use raddle_facts::{Index, Root, Start, Term, Times};
+use raddle_ir::{BinOp, BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg, Terminator, Ty};
 use raddle_libmodel::{Effect, How, ThreadOp};
 
 pub(super) fn find(input: Input<'_>, gates: &mut Gates) {
@@ -104,6 +105,8 @@ struct Cells {
     test: (IcmpPred, Term, bool),
     /// The counter's type and how it is widened for the comparison and for the cell; `None` where none of it matters.
     widths: Option<(Ty, Widening, Widening)>,
+    /// How the index of the bound is widened.
+    bound_index: Widening,
 }
 
 type Widening = Vec<(CastOp, Ty)>;
@@ -139,6 +142,10 @@ impl<'a> Shape<'a> {
             }
             _ => return None,
         };
+        let (reg, one_less) = match self.one_more(reg) {
+            Some(more) => (more, true),
+            None => (reg, false),
+        };
         let induction = induction(self.function, body, &self.cfg, input.definitions, input.values, reg)?;
         let every_round = natural.latches.iter().all(|latch| self.cfg.dominates(block, *latch));
         if induction.header != natural.header || natural.outer.is_some() || !every_round {
@@ -172,7 +179,18 @@ impl<'a> Shape<'a> {
             }
             _ => limit,
         };
-        let bound = term_of(input.values, self.function, bound);
+        let (bound, bound_index) = self.with_narrow_index(term_of(input.values, self.function, bound));
+        let down = stay && induction.step == -1 && signed(&compared) && signed(&indexed);
+        // The numbers that a loop by ones handles: the first and the one behind the last.
+        let range = match (pred, one_less) {
+            (IcmpPred::Sgt, true) if down => Some((bound, induction.start)),
+            (IcmpPred::Sgt, false) if down => Some((bound.plus(1), induction.start.plus(1))),
+            (IcmpPred::Sge, false) if down && bound.as_constant() == Some(0) => {
+                Some((bound, induction.start.plus(1)))
+            }
+            (_, false) => counts.then_some((induction.start, bound)),
+            (_, true) => return None,
+        };
         let word = u64::from(input.program.data_model.pointer_bytes());
         let step = induction.step.unsigned_abs();
         let apart = scale.unsigned_abs() >= word || step >= word && step.is_power_of_two();
@@ -183,12 +201,43 @@ impl<'a> Shape<'a> {
         let cells = Cells {
             base,
             scale,
-            start: induction.start,
-            step: induction.step,
-            test: (pred, bound, stay),
-            widths: (!counts).then_some((body.regs[reg].ty, compared, indexed)),
+            start: range.map_or(induction.start, |(first, _)| first),
+            step: if range.is_some() { 1 } else { induction.step },
+            test: range.map_or((pred, bound, stay), |(_, behind)| (IcmpPred::Slt, behind, true)),
+            widths: range.is_none().then_some((body.regs[reg].ty, compared, indexed)),
+            bound_index,
         };
         (fixed && apart).then_some(Round { induction, cells, leave })
+    }
+
+    /// The term with the register that its index is widened from, and how.
+    fn with_narrow_index(&self, term: Term) -> (Term, Widening) {
+        match term.index {
+            Some(index) if index.function == self.function => {
+                let (reg, widening) = self.unextended(index.reg);
+                (Term { index: Some(Index { reg, ..index }), ..term }, widening)
+            }
+            _ => (term, Vec::new()),
+        }
+    }
+
+    /// The register that is one more than this.
+    fn one_more(&self, reg: Reg) -> Option<Reg> {
+        let block = self.input.definitions.block(self.function, reg);
+        self.input.program.functions[self.function].blocks[block].insts.iter().find_map(|inst| match inst {
+            Inst::Bin { dst, op, ty: Ty::Int(bits), a: Operand::Reg(a), b: Operand::Const(number) }
+                if *dst == reg =>
+            {
+                let minus_one = u128::MAX >> 128u32.saturating_sub(u32::from(*bits));
+                let less = match op {
+                    BinOp::Add => *number == minus_one,
+                    BinOp::Sub => *number == 1,
+                    _ => false,
+                };
+                less.then_some(*a)
+            }
+            _ => None,
+        })
     }
 
     /// The register that one is widened from, and how.

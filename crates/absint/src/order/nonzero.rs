@@ -1,17 +1,25 @@
-//! Which registers a branch shows to be non-zero.
+//! Which registers a branch shows to have been zero, or not to have been.
+//!
+//! What was read some time before the branch, that is: through a phi it may be the value of an earlier round of a loop.
 
 use crate::terms::Definitions;
 use raddle_ir::{BinOp, CastOp, Function, FunctionId, IcmpPred, Inst, Operand, Reg, Ty};
 
-/// Registers that cannot be zero when `condition` is (or is not) true.
-pub(super) fn shown_nonzero(
+/// What follows from a condition that is (or is not) true.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub nonzero: Vec<Reg>,
+    pub zero: Vec<Reg>,
+}
+
+pub(super) fn shown(
     id: FunctionId,
     function: &Function,
     definitions: &Definitions,
     condition: Operand,
     taken: bool,
-) -> Vec<Reg> {
-    let mut search = Search { id, function, definitions, found: Vec::new() };
+) -> Shown {
+    let mut search = Search { id, function, definitions, found: Shown::default() };
     if taken {
         search.nonzero(condition, 0);
     } else {
@@ -24,7 +32,7 @@ struct Search<'a> {
     id: FunctionId,
     function: &'a Function,
     definitions: &'a Definitions,
-    found: Vec<Reg>,
+    found: Shown,
 }
 
 const DEPTH: usize = 8;
@@ -41,9 +49,12 @@ impl<'a> Search<'a> {
 
     fn nonzero(&mut self, operand: Operand, depth: usize) {
         let Operand::Reg(reg) = operand else { return };
-        self.found.push(reg);
+        self.found.nonzero.push(reg);
         if depth == DEPTH {
             return;
+        }
+        if let Some(only) = self.only_nonzero(reg) {
+            self.nonzero(only, depth + 1);
         }
         match self.definition(reg) {
             Some(Inst::Cast {
@@ -66,8 +77,18 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// The only value of a phi that is not the number zero.
+    fn only_nonzero(&self, reg: Reg) -> Option<Operand> {
+        let block = &self.function.blocks[self.definitions.block(self.id, reg)];
+        let phi = block.phis.iter().find(|phi| phi.dst == reg)?;
+        let mut others = phi.incoming.iter().map(|(_, value)| *value).filter(|value| !is_zero(*value));
+        let only = others.next()?;
+        others.all(|other| other == only).then_some(only)
+    }
+
     fn zero(&mut self, operand: Operand, depth: usize) {
         let Operand::Reg(reg) = operand else { return };
+        self.found.zero.push(reg);
         if depth == DEPTH {
             return;
         }
@@ -100,4 +121,8 @@ impl<'a> Search<'a> {
             _ => {}
         }
     }
+}
+
+fn is_zero(operand: Operand) -> bool {
+    matches!(operand, Operand::Const(0) | Operand::Null)
 }

@@ -1,5 +1,6 @@
 //! Instructions as constraints. Rules, where they are not those of a plain copy:
 //!
+//! * A load that must find what was stored, by [`Values`], gets what was stored and not all that may be in its cell.
 //! * A `Gep` gives addresses in the objects of its base; an index is a number (C11 6.5.6), unless the base is a constant.
 //! * Integer arithmetic keeps the objects of both operands; adding a constant in pointer width keeps offsets exact. Subtraction keeps
 //!   those of the left one only, and the difference of two registers that were pointers is a number.
@@ -11,13 +12,15 @@ use super::memory::{Class, Width};
 use super::pattern;
 use super::sets::{LOSE, SAME, Shift};
 use super::solver::{Derived, Solver, UseKind};
+use super::strides::{Stride, strides};
 use super::uses::{looked_at, steps};
 use raddle_base::Id;
-use raddle_facts::{Interval, ObjectKind, Offsets};
+use raddle_facts::{Interval, ObjectKind, Offsets, Root};
 use raddle_ir::{
     BinOp, BlockId, CastOp, FloatTy, FunctionId, Gep, Inst, IntrinsicOp, Operand, Reg, RmwOp, SiteId,
     Terminator, Ty,
 };
+use std::collections::HashMap;
 
 /// Intervals wider than this do not bound an offset: patterns stay few.
 const WIDEST_INDEX: i64 = 1 << 31;
@@ -31,6 +34,7 @@ struct Body {
     moved: Vec<bool>,
     looked_at: Vec<bool>,
     steps: Vec<u64>,
+    strides: HashMap<Reg, Stride>,
 }
 
 impl Body {
@@ -52,6 +56,11 @@ impl Solver<'_> {
             moved: vec![false; function.regs.len()],
             looked_at: looked_at(self.program, function),
             steps: steps(function),
+            strides: strides(
+                function,
+                |operand, ty| self.number(id, operand, ty),
+                |reg| self.interval(id, reg),
+            ),
         };
         for block in self.blocks_in_order(id) {
             let block = &function.blocks[block];
@@ -305,6 +314,13 @@ impl Solver<'_> {
                 let node = self.constant(object, Offsets::exact(0));
                 self.define(f, *dst, node);
             }
+            Inst::Load { dst, ty, .. }
+                if carries(*ty, self.pointer_bytes) && self.stored(f, *dst).is_some() =>
+            {
+                if let Some((value, shift)) = self.stored(f, *dst) {
+                    self.join(f, *dst, &[value], shift);
+                }
+            }
             Inst::Load { dst, ty, ptr, .. } => {
                 if carries(*ty, self.pointer_bytes)
                     && let Some(pointer) = self.operand(f, *ptr)
@@ -324,7 +340,7 @@ impl Solver<'_> {
                     self.define(f, x.old, node);
                 }
             }
-            Inst::Gep(gep) => self.gep(f, gep),
+            Inst::Gep(gep) => self.gep(body, gep),
             Inst::MemCopy { dst, src, len, .. } => {
                 let len = self.number(f, *len, Ty::Int(64));
                 if let (Some(to), Some(from)) = (self.operand(f, *dst), self.operand(f, *src)) {
@@ -377,6 +393,18 @@ impl Solver<'_> {
     }
 
     /// `dst` holds any of the operands.
+    /// What a load must find, by the facts about memory: a register of the function or the address of a global, and so many bytes more.
+    fn stored(&mut self, f: FunctionId, dst: Reg) -> Option<(Operand, Shift)> {
+        let term = self.values.terms.get(f)?.get(dst.index()).copied().flatten()?;
+        match (term.root, term.index) {
+            (Root::Reg(owner, reg), None) if owner == f && reg != dst && self.may_hold_address(f, reg) => {
+                Some((Operand::Reg(reg), self.sets.shift(Offsets::exact(term.offset))))
+            }
+            (Root::Global(global), None) => Some((Operand::Global(global, term.offset), SAME)),
+            _ => None,
+        }
+    }
+
     fn join(&mut self, f: FunctionId, dst: Reg, operands: &[Operand], shift: Shift) {
         if !self.may_hold_address(f, dst) {
             return;
@@ -509,7 +537,8 @@ impl Solver<'_> {
         }
     }
 
-    fn gep(&mut self, f: FunctionId, gep: &Gep) {
+    fn gep(&mut self, body: &Body, gep: &Gep) {
+        let f = body.id;
         let mut by = Offsets::exact(gep.offset);
         for (index, ty, scale) in &gep.indices {
             let part = match (self.number(f, *index, *ty), index) {
@@ -517,7 +546,9 @@ impl Solver<'_> {
                     Some(bytes) => Offsets::exact(bytes),
                     None => Offsets::ANY,
                 },
-                (None, Operand::Reg(reg)) => scaled(self.interval(f, *reg), *scale),
+                (None, Operand::Reg(reg)) => {
+                    scaled(self.interval(f, *reg), body.strides.get(reg).copied(), *scale)
+                }
                 (None, _) => Offsets::ANY,
             };
             by = pattern::sum(by, part);
@@ -630,8 +661,8 @@ fn signed(bits: u128, ty: Ty, pointer_bytes: u32) -> i64 {
     ((bits as i64) << unused) >> unused
 }
 
-/// All products of a number in the interval.
-fn scaled(interval: Interval, scale: i64) -> Offsets {
+/// All products of a number in the interval, of those that the stride allows.
+fn scaled(interval: Interval, stride: Option<Stride>, scale: i64) -> Offsets {
     if scale == 0 {
         return Offsets::exact(0);
     }
@@ -640,10 +671,12 @@ fn scaled(interval: Interval, scale: i64) -> Offsets {
     };
     let (first, last) = (bound(interval.low), bound(interval.high));
     let (low, high) = if scale > 0 { (first, last) } else { (last, first) };
-    pattern::normal(Offsets {
-        anchor: 0,
-        stride: scale.unsigned_abs(),
-        low: low.unwrap_or(i64::MIN),
-        high: high.unwrap_or(i64::MAX),
-    })
+    let (low, high) = (low.unwrap_or(i64::MIN), high.unwrap_or(i64::MAX));
+    let all = pattern::normal(Offsets { anchor: 0, stride: scale.unsigned_abs(), low, high });
+    let strided = stride.and_then(|Stride { first, step }| {
+        let (anchor, stride) = (first.checked_mul(scale)?, step.checked_mul(scale.unsigned_abs())?);
+        let some = pattern::normal(Offsets { anchor, stride, low, high });
+        (some.low <= some.high).then_some(some)
+    });
+    strided.unwrap_or(all)
 }

@@ -10,7 +10,7 @@ pub(super) const MOST_PATTERNS: usize = 6;
 /// Every offset from the pointer on.
 pub(super) const FORWARD: Offsets = Offsets { anchor: 0, stride: 1, low: 0, high: i64::MAX };
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -40,3 +40,16 @@ pub(crate) fn initial_value(program: &Program, global: GlobalId, offset: i64, ty
     }
     Some(Term::constant(wrap(value as i64, bytes * 8)))
 }
+
+/// Whether these bytes of a global, the same for all threads, are zero before anything ran.
+pub fn starts_at_zero(program: &Program, global: GlobalId, offset: i64, bytes: u64) -> bool {
+    let global = &program.globals[global];
+    let (Ok(start), Some(init)) = (u64::try_from(offset), &global.init) else { return false };
+    let end = start.saturating_add(bytes);
+    let covered = |at: u64| at >= start && at < end;
+    let word = u64::from(program.data_model.pointer_bytes());
+    !global.thread_local
+        && end <= global.bytes
+        && init.data.iter().enumerate().all(|(at, byte)| *byte == 0 || !covered(at as u64))
+        && init.relocations.iter().all(|place| place.offset >= end || place.offset + word <= start)
+}

@@ -99,7 +99,7 @@ pub(crate) fn find(given: Given<'_>) -> Found {
 /// The cell that a load reads, if it can be followed.
 fn asked(memory: &Memory, function: raddle_ir::FunctionId, ptr: Operand, ty: Ty) -> Option<Cell> {
     let bytes = cells::bytes(memory.given.program, ty)?;
-    let address = super::term_of(memory.given.values, function, &ptr);
+    let address = crate::terms::term_of(memory.given.values, function, ptr);
     let cell = Cell { address, bytes };
     (!memory.objects(cell).is_empty()).then_some(cell)
 }

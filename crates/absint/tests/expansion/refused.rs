@@ -1,11 +1,14 @@
 //! A recipe that asks for what is not proved is refused, each for its own reason.
 
 use crate::{compile, function};
-use raddle_ir::expand::{Body, ExpandError, FunctionCopy, Recipe, Retarget, Slot, Unroll, apply};
+use raddle_ir::expand::{
+    Body, ExpandError, FunctionCopy, Recipe, Retarget, Slot, Unroll, apply, never_returning,
+};
 use raddle_ir::{BlockId, Callee, FunctionId, Inst, Program, SiteId};
 
 const PROGRAM: &str = r"
 #include <pthread.h>
+#include <stdlib.h>
 int total;
 void *worker(void *arg) { total++; return arg; }
 void other(void) {}
@@ -23,6 +26,9 @@ int escapes(int n) {
 out:
     return i;
 }
+void die(void) { exit(1); }
+void usage(int n) { if (n) die(); for (;;) die(); }
+void complain(int n) { if (n) die(); }
 int main(void) {
     pthread_t t;
     for (int i = 0; i < 2; i++) { add(i); for (int j = i; j < 3; j++) add(j); }
@@ -114,6 +120,24 @@ fn what_has_addresses_inside_is_not_copied() {
         let mut copied = recipe(&program);
         copied.functions.push(copy_of(function(&program, name)));
         refused(&program, &copied, "cannot be copied");
+    }
+}
+
+#[test]
+fn functions_that_never_return_are_seen_not_to() {
+    let (program, models) = compile(PROGRAM);
+    let mut cut = recipe(&program);
+    cut.never_return = never_returning(&program, |id| models.meanings[id].is_body());
+    let names = ["die", "usage"].map(|name| function(&program, name));
+    assert!(cut.never_return.iter().eq(names.iter()), "{:?}", cut.never_return);
+    apply(&program, &cut).unwrap();
+    cut.never_return.remove(&function(&program, "die"));
+    refused(&program, &cut, "`usage` is said never to return");
+    for name in ["complain", "main", "exit"] {
+        let mut wrong = recipe(&program);
+        wrong.never_return.insert(function(&program, "die"));
+        wrong.never_return.insert(function(&program, name));
+        refused(&program, &wrong, &format!("`{name}` is said never to return"));
     }
 }
 

@@ -1,7 +1,9 @@
 //! Recipes that no policy would write: random loops unrolled, random copies, each call led to a random copy of what it calls.
 
 use raddle_base::{Id, SiteId};
-use raddle_ir::expand::{Body, FunctionCopy, Places, Recipe, Retarget, Slot, Unroll, copyable};
+use raddle_ir::expand::{
+    Body, FunctionCopy, Places, Recipe, Retarget, Slot, Unroll, copyable, never_returning,
+};
 use raddle_ir::{Callee, FunctionId, Inst, Operand, Program};
 use raddle_testkit::random::Random;
 use std::collections::BTreeSet;
@@ -25,7 +27,8 @@ pub fn recipe(program: &Program, random: &mut Random) -> Recipe {
         let retarget = retargeted(program, &origins, origin, &body, random);
         functions.push(FunctionCopy { origin, unroll, retarget });
     }
-    Recipe { functions }
+    let never_return = never_returning(program, |_| random.chance(90));
+    Recipe { functions, never_return }
 }
 
 fn unrolled(program: &Program, body: &mut Body, places: &mut Places, random: &mut Random) -> Vec<Unroll> {

@@ -11,7 +11,7 @@ use super::patterns::shifted;
 use super::terms::constant_in;
 use raddle_base::Id;
 use raddle_facts::{ObjectId, ObjectKind, Offsets};
-use raddle_ir::{CallArg, CmpXchg, DataModel, FunctionId, Inst, Operand, SiteId, Ty};
+use raddle_ir::{CallArg, CmpXchg, DataModel, FunctionId, GlobalId, Inst, Operand, SiteId, Ty};
 use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach, Region, Touch};
 use raddle_libmodel::{Arg, AtomicCall, Effect, KernelOrder};
 use std::borrow::Cow;
@@ -344,8 +344,26 @@ impl Code<'_> {
             Extent::Product(a, b) => value(a).saturating_mul(value(b)),
             Extent::Times(arg, bytes) => value(arg).saturating_mul(u64::from(bytes)),
             Extent::TimesWords(arg, words) => value(arg).saturating_mul(u64::from(words) * word),
-            Extent::Pages(_) | Extent::CString | Extent::StringOf(_) | Extent::ToEnd => TO_END,
+            Extent::StringOf(arg) => match args.get(usize::from(arg.0)).map(|arg| arg.value) {
+                Some(Operand::Global(global, offset)) => self.text(global, offset),
+                Some(operand) => {
+                    let starts = self.pointees(function, operand).into_iter();
+                    let lengths = starts.map(|(object, at)| match self.kind(object) {
+                        ObjectKind::Global(global) if at.is_exact() => self.text(global, at.low),
+                        _ => TO_END,
+                    });
+                    lengths.max().unwrap_or(TO_END)
+                }
+                None => TO_END,
+            },
+            Extent::Pages(_) | Extent::CString | Extent::ToEnd => TO_END,
         }
+    }
+
+    /// Bytes of the string there, with its end; [`TO_END`] unless it is a constant.
+    fn text(&self, global: GlobalId, offset: i64) -> u64 {
+        let constant = self.program.globals[global].constant;
+        constant.then(|| super::initial::string_bytes(self, global, offset)).flatten().unwrap_or(TO_END)
     }
 
     /// The size of a `va_list`.

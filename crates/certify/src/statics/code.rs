@@ -6,12 +6,13 @@ use super::flow::Flow;
 use super::sizes;
 use super::terms::constant_in;
 use raddle_base::{Id, IdVec, SiteId};
-use raddle_facts::{Facts, ObjectId, ObjectKind, Offsets, SetId, StaticProof};
+use raddle_facts::{Facts, ObjectId, ObjectKind, Offsets, SetId, Start, StaticProof};
 use raddle_ir::expand::{self, Expanded};
 use raddle_ir::{BlockId, Callee, FunctionId, Inst, Operand, Program, Reg, Ty, program_hash, verify};
 use raddle_libmodel::memory::{Base, Extent, Region, Value};
 use raddle_libmodel::{Arg, Meaning, MemoryEffect, Models};
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
 
 /// Made by [`Code::new`] only, which has checked that every id in the facts leads somewhere.
 pub(crate) struct Code<'a> {
@@ -25,6 +26,7 @@ pub(crate) struct Code<'a> {
     pub calls: Calls,
     site_origin: IdVec<SiteId, SiteId>,
     objects: HashMap<ObjectKind, ObjectId>,
+    outside: OnceCell<BTreeSet<FunctionId>>,
 }
 
 /// Where execution starts, in the expanded program (originals keep their ids).
@@ -61,6 +63,7 @@ impl<'a> Code<'a> {
             return Err(no("program", format!("the program is malformed: {first}")));
         }
         check_arguments(program, models, proof)?;
+        check_endings(models, proof)?;
         let expanded =
             expand::apply(program, &proof.recipe).map_err(|error| no("expansion", error.to_string()))?;
         let Expanded { program: expanded, site_origin, function_origin, .. } = expanded;
@@ -85,6 +88,7 @@ impl<'a> Code<'a> {
             calls: Calls::default(),
             site_origin,
             objects,
+            outside: OnceCell::new(),
         };
         code.calls = Calls::of(&code)?;
         Ok(code)
@@ -245,6 +249,33 @@ impl Roots {
     }
 }
 
+impl Code<'_> {
+    /// Whether something else than calls and creations of the program may run the function.
+    pub fn is_called_from_outside(&self, function: FunctionId) -> bool {
+        self.outside.get_or_init(|| self.called_from_outside()).contains(&function)
+    }
+
+    fn called_from_outside(&self) -> BTreeSet<FunctionId> {
+        let mut found: BTreeSet<FunctionId> = self.roots.all().collect();
+        for thread in self.facts.threads.threads.values() {
+            if !matches!(thread.start, Start::Created(_) | Start::Once(_)) {
+                found.insert(thread.entry);
+            }
+        }
+        if let Some(unknown) = self.object(ObjectKind::Unknown) {
+            for cell in &self.facts.points_to.contents[unknown] {
+                found.extend(self.targets(cell.holds).iter().filter_map(
+                    |(object, _)| match self.kind(*object) {
+                        ObjectKind::Function(function) => Some(function),
+                        _ => None,
+                    },
+                ));
+            }
+        }
+        found
+    }
+}
+
 /// A function's address given to a library function may become that of a copy only if the library does nothing but call it.
 fn check_arguments(program: &Program, models: &Models, proof: &StaticProof) -> Result<(), Refusal> {
     for (site, argument) in proof.recipe.replaced_arguments() {
@@ -270,6 +301,18 @@ fn check_arguments(program: &Program, models: &Models, proof: &StaticProof) -> R
         }
     }
     Ok(())
+}
+
+/// What is said never to return must be what is run: `expand` has looked at bodies.
+fn check_endings(models: &Models, proof: &StaticProof) -> Result<(), Refusal> {
+    let is_body = |function: &FunctionId| models.meanings.get(*function).is_some_and(|m| m.is_body());
+    match proof.recipe.never_return.iter().find(|function| !is_body(function)) {
+        Some(function) => {
+            let text = format!("{function} is said never to return, and its body is not what is run");
+            Err(Refusal { place: None, rule: "expansion", text })
+        }
+        None => Ok(()),
+    }
 }
 
 fn only_calls(memory: &MemoryEffect, argument: u32) -> bool {

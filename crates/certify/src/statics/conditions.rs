@@ -6,11 +6,14 @@
 use super::code::Code;
 use super::flow::Definition;
 use raddle_base::Id;
-use raddle_facts::{Guard, Root};
+use raddle_facts::{Guard, ObjectId, Offsets, Root, Term};
 use raddle_ir::{BinOp, BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg, Terminator, Ty};
 
 /// Longest chain of definitions that is followed.
 const STEPS: usize = 16;
+
+/// Callers of callers that are looked at.
+const HIGHEST: usize = 16;
 
 /// What is so when control goes from one block to another.
 pub(crate) fn edge_says(code: &Code<'_>, function: FunctionId, from: BlockId, to: BlockId) -> Vec<Guard> {
@@ -32,8 +35,32 @@ pub(crate) fn edge_says(code: &Code<'_>, function: FunctionId, from: BlockId, to
     said
 }
 
-/// What dominating branches say at the start of a block.
+/// What is so at the start of a block: what dominating branches say, and what they said where the function is called or started.
 pub(crate) fn known(code: &Code<'_>, function: FunctionId, block: BlockId) -> Vec<Guard> {
+    let mut said = known_inside(code, function, block);
+    let mut at = function;
+    for _ in 0..HIGHEST {
+        let mut runs = code.calls.runs_of(at);
+        let (Some((caller, call, _)), None) = (runs.next(), runs.next()) else { break };
+        if code.is_called_from_outside(at) {
+            break;
+        }
+        // One value in the whole run: what was said of it stays so.
+        let above = known_inside(code, caller, call.block).into_iter();
+        said.extend(above.filter(|guard| code.is_global(Term::reg(guard.function, guard.reg))));
+        at = caller;
+    }
+    said
+}
+
+/// Whether control cannot go this way: what the edge says, and what is known before it, contradict each other.
+pub(crate) fn is_impossible(code: &Code<'_>, function: FunctionId, from: BlockId, says: &[Guard]) -> bool {
+    let mut all = known(code, function, from);
+    all.extend_from_slice(says);
+    all.iter().any(|guard| all.contains(&Guard { zero: !guard.zero, ..*guard }))
+}
+
+fn known_inside(code: &Code<'_>, function: FunctionId, block: BlockId) -> Vec<Guard> {
     let flow = &code.flows[function];
     let mut said = Vec::new();
     for to in flow.dominators(block) {
@@ -155,16 +182,26 @@ fn keeps_zero(code: &Code<'_>, function: FunctionId, op: CastOp, from: Ty, to: T
         CastOp::Trunc => match (to, a) {
             (Ty::Int(bits), Operand::Reg(reg)) if bits < 63 => {
                 let known = code.facts.values.intervals[function][reg.index()];
-                let narrow = matches!(
-                    maker(code, function, reg),
-                    Some(Inst::Cast { op: CastOp::ZExt, from: Ty::Int(inner), .. }) if *inner <= bits
-                );
+                let narrow = match maker(code, function, reg) {
+                    Some(Inst::Cast { op: CastOp::ZExt, from: Ty::Int(inner), .. }) => *inner <= bits,
+                    Some(Inst::Rmw { ptr, .. }) => are_words(code, &code.pointees(function, *ptr)),
+                    _ => false,
+                };
                 narrow || known.low >= 0 && known.high < 1 << bits
             }
             _ => false,
         },
         _ => false,
     }
+}
+
+/// Whether these are words that count as locks, and nothing else: each is zero or one.
+pub(crate) fn are_words(code: &Code<'_>, places: &[(ObjectId, Offsets)]) -> bool {
+    let words = &code.facts.locks.words;
+    !places.is_empty()
+        && places.iter().all(|(object, at)| {
+            at.is_exact() && words.iter().any(|word| (word.object, word.offset) == (*object, at.low))
+        })
 }
 
 fn is_zero(operand: Operand) -> bool {

@@ -1,4 +1,4 @@
-//! What a global that is never written holds: its initialiser.
+//! What a global holds at first, and for ever if it is never written: its initialiser.
 
 use super::code::{At, Code};
 use super::linear::{Atom, Linear};
@@ -45,4 +45,25 @@ pub(crate) fn value(code: &Code<'_>, global: GlobalId, offset: i64, ty: Ty) -> O
     let byte = |at: u64| usize::try_from(at).ok().and_then(|at| init.data.get(at)).copied().unwrap_or(0);
     let number = (start..end).rev().fold(0_u64, |number, at| number << 8 | u64::from(byte(at)));
     Some(Linear::constant(sign_extend(number as i64, bytes as u32 * 8)))
+}
+
+/// Whether these bytes of a global, the same for all threads, are zero at first.
+pub(crate) fn is_zero(code: &Code<'_>, global: GlobalId, offset: i64, bytes: u64) -> bool {
+    let global = &code.program.globals[global];
+    let (Ok(start), Some(init)) = (u64::try_from(offset), &global.init) else { return false };
+    let end = start.saturating_add(bytes);
+    let word = u64::from(code.pointer_bytes());
+    !global.thread_local
+        && end <= global.bytes
+        && (start..end)
+            .all(|at| usize::try_from(at).is_ok_and(|at| init.data.get(at).is_none_or(|byte| *byte == 0)))
+        && init.relocations.iter().all(|place| place.offset >= end || place.offset + word <= start)
+}
+
+/// Bytes up to the first zero from an offset on, and this one.
+pub(crate) fn string_bytes(code: &Code<'_>, global: GlobalId, offset: i64) -> Option<u64> {
+    let init = code.program.globals[global].init.as_ref().filter(|init| init.relocations.is_empty())?;
+    let rest = init.data.get(usize::try_from(offset).ok()?..)?;
+    let length = rest.iter().position(|byte| *byte == 0)?;
+    u64::try_from(length + 1).ok()
 }

@@ -12,17 +12,19 @@ mod kinds;
 mod semaphores;
 mod state;
 mod step;
+mod words;
 
 use super::Refusal;
+use super::accesses::Access;
 use super::calls::Way;
 use super::code::{At, Code};
-use super::conditions::{edge_says, known};
+use super::conditions::{edge_says, is_impossible, known};
 use super::places::covers;
 use super::returning::Returning;
 use crossing::Crossing;
 use kinds::Kinds;
 use raddle_base::Id;
-use raddle_facts::{Guard, HeldLock, LockMode, ObjectKind, Released};
+use raddle_facts::{Guard, HeldLock, LockMode, Released};
 use raddle_ir::{BlockId, FunctionId, Operand, Phi, Terminator};
 use state::State;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +46,7 @@ pub(crate) struct Locks<'c, 'a> {
 pub(crate) fn check(
     code: &Code<'_>,
     returning: &Returning,
+    accesses: &[Access<'_>],
     points: &BTreeSet<At>,
 ) -> Result<HeldAt, Refusal> {
     let locks = Locks { code, kinds: Kinds::of(code), returning };
@@ -59,6 +62,7 @@ pub(crate) fn check(
         }
     }
     locks.semaphores()?;
+    locks.words(accesses)?;
     Ok(found)
 }
 
@@ -127,7 +131,13 @@ impl<'a> Locks<'_, 'a> {
             let mut out = state.clone();
             out.decide(&says);
             phis.iter().for_each(|phi| out.assign(function, phi.dst));
-            self.follows(at, &out, &Edge { function, from: block, says, phis }, &self.start(function, *to))?;
+            let edge = Edge { function, from: block, says, phis };
+            self.follows(at, &out, &edge, &self.start(function, *to)).or_else(
+                |refusal| match is_impossible(code, function, block, &edge.says) {
+                    true => Ok(()),
+                    false => Err(refusal),
+                },
+            )?;
         }
         Ok(())
     }
@@ -199,6 +209,13 @@ impl<'a> Locks<'_, 'a> {
         all
     }
 
+    /// What must be held right before an instruction; `None` if it is never executed.
+    fn full_at(&self, at: At) -> Option<State> {
+        let mut state = self.start(at.function, at.block);
+        let alive = (0..at.index).all(|index| self.step(At { index, ..at }, &mut state));
+        alive.then(|| self.full(at.function, &state, &self.said_at(at.function, at.block)))
+    }
+
     /// What branches say at the start of a block, where locks of callers depend on it.
     fn said_at(&self, function: FunctionId, block: BlockId) -> Vec<Guard> {
         let entry = &self.code.facts.locks.functions[function].entry;
@@ -209,19 +226,11 @@ impl<'a> Locks<'_, 'a> {
     /// Functions that run with nothing held, whoever else calls them.
     fn entered_with_nothing(&self) -> BTreeSet<FunctionId> {
         let code = self.code;
-        let mut free: BTreeSet<FunctionId> = code.roots.all().collect();
+        let outside = code.program.functions.ids().filter(|function| code.is_called_from_outside(*function));
+        let mut free: BTreeSet<FunctionId> = outside.collect();
         free.extend(code.facts.threads.threads.values().map(|thread| thread.entry));
         let runs = code.calls.from.values().flatten().flat_map(|call| &call.runs);
         free.extend(runs.filter(|run| !run.way.is_nested()).map(|run| run.function));
-        if let Some(unknown) = code.object(ObjectKind::Unknown) {
-            for cell in &code.facts.points_to.contents[unknown] {
-                for (object, _) in code.targets(cell.holds) {
-                    if let ObjectKind::Function(function) = code.kind(*object) {
-                        free.insert(function);
-                    }
-                }
-            }
-        }
         free
     }
 
@@ -258,6 +267,7 @@ impl<'a> Locks<'_, 'a> {
         held.mode == LockMode::Exclusive
             && held.lock != raddle_facts::ATOMIC_SECTION
             && !self.may_be_semaphore(&self.code.places(held.lock))
+            && !self.may_be_word(&self.code.places(held.lock))
     }
 
     /// What a callee may release, or give up for a while.

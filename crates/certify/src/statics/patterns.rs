@@ -66,6 +66,16 @@ pub(crate) fn scaled(low: i64, high: i64, scale: i64) -> Offsets {
     normal(Offsets { anchor: 0, stride: scale.unsigned_abs(), low: a.min(b), high: a.max(b) })
 }
 
+/// Those of the products with the scale that are products of a number equal to `first` modulo `divisor`.
+pub(crate) fn strided(products: Offsets, first: i64, divisor: u64, scale: i64) -> Offsets {
+    match (first.checked_mul(scale), divisor.checked_mul(scale.unsigned_abs())) {
+        (Some(anchor), Some(stride)) if products.stride != 0 => {
+            normal(Offsets { anchor, stride, ..products })
+        }
+        _ => products,
+    }
+}
+
 /// Whether every member of `b` is one of `a`.
 pub(crate) fn contains(a: Offsets, b: Offsets) -> bool {
     if b.low > b.high || a == b {

@@ -9,6 +9,7 @@ mod instructions;
 mod library;
 mod sets;
 mod start;
+mod strides;
 
 use super::Refusal;
 use super::code::{At, Code};

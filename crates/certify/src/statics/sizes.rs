@@ -208,5 +208,6 @@ impl Sizes<'_> {
                     && function.blocks.iter().chain([&function.at_exit]).all(local)
             })
             && facts.semaphores.iter().all(|(object, _)| self.object(*object))
+            && facts.words.iter().all(|word| self.object(word.object))
     }
 }

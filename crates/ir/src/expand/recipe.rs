@@ -2,12 +2,15 @@
 
 use crate::{BlockId, FunctionId, SiteId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Every function of the expanded program, by its id there. The first are the original functions in their order, so that an
 /// address in an initialiser, a table or an operand keeps its meaning; copies follow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
     pub functions: Vec<FunctionCopy>,
+    /// Of the original program: calls of these and of their copies do not come back.
+    pub never_return: BTreeSet<FunctionId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +56,8 @@ impl Recipe {
     pub fn identity(functions: usize) -> Recipe {
         let unchanged =
             |index| FunctionCopy { origin: FunctionId(index), unroll: Vec::new(), retarget: Vec::new() };
-        Recipe { functions: (0..functions as u32).map(unchanged).collect() }
+        let functions = (0..functions as u32).map(unchanged).collect();
+        Recipe { functions, never_return: BTreeSet::new() }
     }
 
     /// The arguments that are replaced, by original site. `apply` knows only that the callee has no body; a reader with models

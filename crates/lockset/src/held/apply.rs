@@ -30,6 +30,9 @@ impl Locks<'_> {
             if !state.held.is_empty() {
                 inst.each_dst(|dst| self.assign(function, dst, state));
             }
+            if !self.words.is_empty() {
+                self.atomic_step(function, inst, state);
+            }
             return true;
         }
         match self.calls.at(function, text.site_of(index)) {

@@ -108,7 +108,8 @@ impl Locks<'_> {
                 let (Ty::Int(bits), Operand::Reg(reg)) = (to, a) else { return false };
                 let narrow = match shape.and_then(|shape| shape.maker(self.program, function, reg)) {
                     Some(Inst::Cast { op: CastOp::ZExt, from: Ty::Int(inner), .. }) => *inner <= bits,
-                    _ => false,
+                    Some(inst) => self.reads_bit(function, inst),
+                    None => false,
                 };
                 narrow || self.interval(function, reg).is_some_and(|i| i.low >= 0 && fits(i.high, bits))
             }

@@ -14,13 +14,13 @@ pub(super) struct LibraryCall<'a> {
 }
 
 /// What acquiring means for a lock of some kind.
-struct Taking {
-    lock: Term,
-    mode: LockMode,
-    guard: Option<Guard>,
+pub(super) struct Taking {
+    pub lock: Term,
+    pub mode: LockMode,
+    pub guard: Option<Guard>,
     /// Whether taking it again while it is held is one more acquisition.
-    counts: bool,
-    in_histories: bool,
+    pub counts: bool,
+    pub in_histories: bool,
 }
 
 impl Locks<'_> {
@@ -110,7 +110,7 @@ impl Locks<'_> {
         Some((self.term(call.function, operand), self.places_of(call.function, operand)))
     }
 
-    fn acquire(&self, state: &mut LocalLocks, new: Taking) {
+    pub(super) fn acquire(&self, state: &mut LocalLocks, new: Taking) {
         let Taking { lock, mode, guard, counts, in_histories } = new;
         let taken = HeldLock { lock, mode, depth: 1, guard, history: Vec::new() };
         match state.held.binary_search_by_key(&lock, |held| held.lock) {
@@ -143,9 +143,10 @@ impl Locks<'_> {
         held.mode == LockMode::Exclusive
             && held.lock != ATOMIC_SECTION
             && (self.semaphores.is_empty() || !self.may_be_semaphore(&self.places(held.lock)))
+            && (self.words.is_empty() || !self.may_be_word(&self.places(held.lock)))
     }
 
-    fn release(&self, state: &mut LocalLocks, lock: Term, places: &Released, family: LockFamily) {
+    pub(super) fn release(&self, state: &mut LocalLocks, lock: Term, places: &Released, family: LockFamily) {
         let counted = family != LockFamily::PthreadRwlock;
         if let Ok(at) = state.held.binary_search_by_key(&lock, |held| held.lock)
             && state.held[at].guard.is_none()

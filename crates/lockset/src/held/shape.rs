@@ -25,6 +25,8 @@ pub(crate) struct Shape {
     dominator: Vec<Option<BlockId>>,
     /// Where a block has one predecessor: what the edge says.
     said: Vec<Vec<Guard>>,
+    /// What is so whenever the function runs, of registers that have one value in the whole run.
+    inherited: Vec<Guard>,
     /// Registers that branches or the result depend on.
     tested: BTreeSet<Reg>,
     /// Position of the instruction that assigns a register; `None`: a parameter or phi.
@@ -73,14 +75,31 @@ impl Shape {
         }
         let dominator = dominators(&order, &position, &predecessors);
         let said = vec![Vec::new(); count];
-        let tested = BTreeSet::new();
-        Shape { order, position, successors, predecessors, stops, dominator, said, tested, made }
+        let (inherited, tested) = (Vec::new(), BTreeSet::new());
+        Shape { order, position, successors, predecessors, stops, dominator, said, inherited, tested, made }
     }
 
     /// The second step, when the shapes of all functions are there: a condition may come from a caller.
     pub fn listen(&mut self, said: Vec<Vec<Guard>>, tested: BTreeSet<Reg>) {
         self.said = said;
         self.tested = tested;
+    }
+
+    /// The third step: what holds at the only call or creation that runs the function. Edges that contradict what is known are gone.
+    pub fn inherit(&mut self, inherited: Vec<Guard>, says: impl Fn(&Shape, BlockId, BlockId) -> Vec<Guard>) {
+        self.inherited = inherited;
+        let mut gone = Vec::new();
+        for from in self.order.iter().filter(|from| self.successors[from.index()].len() > 1) {
+            for to in &self.successors[from.index()] {
+                if says(self, *from, *to).iter().any(|said| self.decides(*from, *said) == Some(false)) {
+                    gone.push((*from, *to));
+                }
+            }
+        }
+        for (from, to) in gone {
+            self.successors[from.index()].retain(|target| *target != to);
+            self.predecessors[to.index()].retain(|source| *source != from);
+        }
     }
 
     /// Whether control can come to the block's terminator.
@@ -92,8 +111,12 @@ impl Shape {
         self.tested.contains(&reg)
     }
 
-    /// What dominating branches say at the start of a block, nearest first.
+    /// What dominating branches say at the start of a block, nearest first; then what is so from the start.
     pub fn known(&self, block: BlockId) -> impl Iterator<Item = Guard> {
+        self.known_inside(block).chain(self.inherited.iter().copied())
+    }
+
+    pub fn known_inside(&self, block: BlockId) -> impl Iterator<Item = Guard> {
         let mut at = Some(block);
         std::iter::from_fn(move || {
             let here = at?;

@@ -50,10 +50,11 @@ impl Locks<'_> {
             for (index, inst) in function.blocks[at].insts.iter().enumerate() {
                 visit(at, index, &held);
                 let before = state.held.len();
+                let updates = !self.words.is_empty() && matches!(inst, Inst::Rmw { .. } | Inst::CmpXchg(_));
                 if !self.step(&summaries, id, at, index, &mut state) {
                     break;
                 }
-                if matches!(inst, Inst::Call { .. }) || state.held.len() != before {
+                if updates || matches!(inst, Inst::Call { .. }) || state.held.len() != before {
                     held = self.together(&locks.entry, &state, id, at);
                 }
             }

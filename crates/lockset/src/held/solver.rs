@@ -10,7 +10,7 @@ use super::translate::Crossing;
 use super::{Locks, in_activation, places};
 use raddle_absint::calls::{Call, Way};
 use raddle_base::{Id, IdVec};
-use raddle_facts::{FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, ObjectKind, Released};
+use raddle_facts::{FunctionLocks, Guard, HeldLock, LocalLocks, LockFacts, ObjectKind, Released, Start};
 use raddle_ir::{BlockId, FunctionId, Terminator};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,16 +41,25 @@ impl Locks<'_> {
         loop {
             let facts = self.solve_once();
             let violated = self.violated_semaphores(&facts);
-            if violated.is_empty() {
+            let words = self.violated_words(&facts);
+            if violated.is_empty() && words.is_empty() {
                 return facts;
             }
             self.semaphores.retain(|semaphore| !violated.contains(semaphore));
+            if !words.is_empty() {
+                self.words.retain(|word| !words.contains(word));
+                self.listen();
+            }
         }
     }
 
     fn solve_once(&self) -> LockFacts {
         let functions = self.program.functions.ids().map(|_| FunctionLocks::default()).collect();
-        let facts = LockFacts { functions, semaphores: self.semaphores.iter().copied().collect() };
+        let facts = LockFacts {
+            functions,
+            semaphores: self.semaphores.iter().copied().collect(),
+            words: self.words.iter().copied().collect(),
+        };
         let done = self.program.functions.ids().map(|id| !self.relevant[id]).collect();
         let mut solution = Solution { facts, done };
         for component in &self.components {
@@ -204,12 +213,7 @@ impl Locks<'_> {
 
     /// Functions that start with nothing held, whoever else calls them.
     fn started_from_outside(&self) -> IdVec<FunctionId, bool> {
-        let mut free: IdVec<FunctionId, bool> = self.program.functions.ids().map(|_| false).collect();
-        let program = self.program;
-        let roots = program.constructors.iter().chain(&program.destructors).copied();
-        for id in roots.chain(program.function_by_symbol("main")) {
-            free[id] = true;
-        }
+        let mut free = self.called_from_outside();
         self.threads.threads.values().for_each(|thread| free[thread.entry] = true);
         for call in self.calls.from.values().flatten() {
             for (target, way) in &call.runs {
@@ -217,6 +221,20 @@ impl Locks<'_> {
                     free[*target] = true;
                 }
             }
+        }
+        free
+    }
+
+    /// Functions that something else than calls and creations of the program runs.
+    pub(super) fn called_from_outside(&self) -> IdVec<FunctionId, bool> {
+        let mut free: IdVec<FunctionId, bool> = self.program.functions.ids().map(|_| false).collect();
+        let program = self.program;
+        let roots = program.constructors.iter().chain(&program.destructors).copied();
+        for id in roots.chain(program.function_by_symbol("main")) {
+            free[id] = true;
+        }
+        for thread in self.threads.threads.values() {
+            free[thread.entry] |= !matches!(thread.start, Start::Created(_) | Start::Once(_));
         }
         if let Some(unknown) = self.objects.get(&ObjectKind::Unknown) {
             for cell in self.points_to.contents.get(*unknown).into_iter().flatten() {

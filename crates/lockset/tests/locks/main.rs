@@ -33,7 +33,7 @@ struct Solved {
 impl Solved {
     fn reader(&self) -> Locks<'_> {
         let mut locks = Locks::new(&self.program, &self.models, &self.points_to, &self.values, &self.threads);
-        locks.use_semaphores(&self.locks);
+        locks.use_solution(&self.locks);
         locks
     }
 }

@@ -4,10 +4,11 @@
 //! its activations lie inside the one of the caller. Else only what is passed or returned can be named, by the parameter or result.
 
 use super::super::terms::substitute;
-use super::super::{term_of, typed_term_of};
+use super::super::typed_term_of;
 use super::Given;
 use crate::calls::{Call, Way};
 use crate::must_alias::At;
+use crate::terms::term_of;
 use raddle_base::{Id, IdVec};
 use raddle_facts::{Root, Term};
 use raddle_ir::{BlockId, CallArg, FunctionId, Reg, Terminator};
@@ -123,7 +124,7 @@ impl<'a> Names<'a> {
         params.iter().enumerate().filter(|(_, param)| param.by_value.is_none()).find_map(
             |(position, param)| {
                 let distance = value.distance(self.argument_term(at, call, function, position)?)?;
-                Some(term_of(self.given.values, function, &raddle_ir::Operand::Reg(param.reg)).plus(distance))
+                Some(term_of(self.given.values, function, raddle_ir::Operand::Reg(param.reg)).plus(distance))
             },
         )
     }
@@ -173,9 +174,7 @@ impl<'a> Names<'a> {
         let by_result = dsts.iter().enumerate().find_map(|(position, dst)| {
             let distance = value.distance(self.returned(function, block, position)?)?;
             let own = matches!(value.root, Root::Reg(..)) && same_type(position, *dst);
-            own.then(|| {
-                term_of(self.given.values, at.function, &raddle_ir::Operand::Reg(*dst)).plus(distance)
-            })
+            own.then(|| term_of(self.given.values, at.function, raddle_ir::Operand::Reg(*dst)).plus(distance))
         });
         by_result.or_else(|| self.by_arguments(at, function, value, Copied::OtherAddress))
     }

@@ -2,7 +2,7 @@
 
 use super::super::initial::initial_value;
 use super::super::terms::wrap;
-use super::super::{term_of, typed_term_of};
+use super::super::typed_term_of;
 use super::Given;
 use super::cells::{self, Cell, Known};
 use super::mods::Mods;
@@ -11,6 +11,7 @@ use super::quiet::Quiet;
 use crate::accesses::{Kind, Objects};
 use crate::calls::{Call, Way};
 use crate::must_alias::{At, Effect, Entry, View};
+use crate::terms::term_of;
 use raddle_base::{Id, IdVec};
 use raddle_facts::{ObjectId, Offsets, Root, Term};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, Ty};
@@ -189,7 +190,7 @@ impl<'a> Memory<'a> {
 
     fn write(&self, function: FunctionId, event: Event, access: usize, cell: Cell) -> Option<Effect<Cell>> {
         let access = &self.given.accesses[access];
-        let address = access.address.map(|operand| term_of(self.given.values, function, &operand));
+        let address = access.address.map(|operand| term_of(self.given.values, function, operand));
         if let Some(distance) = address.and_then(|address| cell.address.distance(address)) {
             let behind = i64::try_from(access.bytes).is_ok_and(|bytes| distance >= bytes);
             if behind || distance.saturating_add(i64::from(cell.bytes)) <= 0 {
@@ -221,7 +222,7 @@ impl<'a> Memory<'a> {
             None => Effect::Loses,
         };
         let copied = |source: &Operand| {
-            let address = term_of(self.given.values, function, source).plus(distance);
+            let address = term_of(self.given.values, function, *source).plus(distance);
             let source = Cell { address, ..cell };
             if self.objects(source).is_empty() { Effect::Loses } else { Effect::Copies(source) }
         };

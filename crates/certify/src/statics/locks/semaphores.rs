@@ -78,14 +78,8 @@ impl Locks<'_, '_> {
 
     fn is_holder(&self, function: FunctionId, block: BlockId, index: usize) -> Result<(), Refusal> {
         let code = self.code;
-        let mut state = self.start(function, block);
-        for before in 0..index {
-            if !self.step(At { function, block, index: before }, &mut state) {
-                return Ok(());
-            }
-        }
-        let full = self.full(function, &state, &self.said_at(function, block));
         let at = At { function, block, index };
+        let Some(full) = self.full_at(at) else { return Ok(()) };
         let site = code.site(at);
         let Some(call) = code.calls.at(function, site) else { return Ok(()) };
         let (_, args) = call.parts(code, function);

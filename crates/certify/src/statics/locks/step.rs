@@ -13,13 +13,13 @@ use raddle_ir::{CallArg, FunctionId, Inst, Reg};
 use raddle_libmodel::{Arg, CondOp, Effect, How, LockFamily, Mode, Returns, SemOp, SyncKind, VerifierOp};
 
 /// An acquisition.
-struct Taking {
-    lock: Term,
-    mode: LockMode,
-    guard: Option<Guard>,
+pub(super) struct Taking {
+    pub lock: Term,
+    pub mode: LockMode,
+    pub guard: Option<Guard>,
     /// Taking it again while it is held is one more acquisition.
-    counts: bool,
-    in_histories: bool,
+    pub counts: bool,
+    pub in_histories: bool,
 }
 
 impl Locks<'_, '_> {
@@ -29,6 +29,7 @@ impl Locks<'_, '_> {
         let inst = &body.insts[at.index];
         if !matches!(inst, Inst::Call { .. }) {
             inst.each_dst(|dst| state.assign(at.function, dst));
+            self.word_step(at.function, inst, state);
             return true;
         }
         match self.code.calls.at(at.function, self.code.site(at)) {
@@ -188,7 +189,7 @@ impl Locks<'_, '_> {
         }
     }
 
-    fn acquire(&self, state: &mut State, new: Taking) {
+    pub(super) fn acquire(&self, state: &mut State, new: Taking) {
         let Taking { lock, mode, guard, counts, in_histories } = new;
         let taken = HeldLock { lock, mode, depth: 1, guard, history: Vec::new() };
         match state.held.get_mut(&lock) {
@@ -215,7 +216,7 @@ impl Locks<'_, '_> {
         state.acquired.insert(lock);
     }
 
-    fn release(&self, state: &mut State, named: &Named, family: LockFamily) {
+    pub(super) fn release(&self, state: &mut State, named: &Named, family: LockFamily) {
         // A read lock inside a write lock of POSIX fails at once, and its unlock releases the write lock.
         let counted = family != LockFamily::PthreadRwlock;
         if counted && state.held.get(&named.term).is_some_and(|held| held.guard.is_none()) {

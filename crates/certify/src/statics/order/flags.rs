@@ -5,6 +5,8 @@ use super::super::accesses::{Access, Kind};
 use super::super::calls::Way;
 use super::super::code::{At, Code};
 use super::super::conditions::{edge_says, nonzero_with};
+use super::super::flow::Definition;
+use super::super::initial::is_zero;
 use super::super::locks::HeldAt;
 use super::super::terms::constant_in;
 use super::gates::{EdgeOf, Gates, effects};
@@ -13,6 +15,9 @@ use raddle_facts::{GateId, GateKind, Guard, LockMode, ObjectKind, Offsets, Root,
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, SiteId, Terminator, Ty};
 use raddle_libmodel::{Effect, VerifierOp};
 use std::collections::{BTreeMap, HashMap};
+
+/// Phis followed from a test back to a read.
+const STEPS: usize = 4;
 
 /// An instruction that puts a cell's value into a register, or a register that is not zero if the cell was not.
 #[derive(Clone, Copy)]
@@ -117,8 +122,14 @@ fn tests(code: &Code<'_>, reads: &HashMap<(FunctionId, Reg), Read>) -> Vec<(Read
     let mut seen = Vec::new();
     // A register of another function may be of another thread.
     let mut note = |function: FunctionId, said: Vec<Guard>, place: Seen| {
-        for guard in said.into_iter().filter(|guard| !guard.zero && guard.function == function) {
-            seen.extend(reads.get(&(guard.function, guard.reg)).map(|read| (*read, place)));
+        let mut open = said;
+        for _ in 0..STEPS {
+            open.retain(|guard| !guard.zero && guard.function == function);
+            for guard in &open {
+                seen.extend(reads.get(&(guard.function, guard.reg)).map(|read| (*read, place)));
+            }
+            let before = open.iter().filter_map(|guard| only_nonzero(code, function, guard.reg));
+            open = before.flat_map(|value| nonzero_with(code, function, value)).collect();
         }
     };
     for function in code.program.functions.ids() {
@@ -137,6 +148,16 @@ fn tests(code: &Code<'_>, reads: &HashMap<(FunctionId, Reg), Read>) -> Vec<(Read
         }
     }
     seen
+}
+
+/// The only value of a phi that is not the number zero: it was read, perhaps in an earlier round of a loop, and not zero.
+fn only_nonzero(code: &Code<'_>, function: FunctionId, reg: Reg) -> Option<Operand> {
+    let Definition::Phi(block) = code.flows[function].definition(reg) else { return None };
+    let phi = code.program.functions[function].blocks[block].phis.iter().find(|phi| phi.dst == reg)?;
+    let zero = |value: &Operand| matches!(value, Operand::Const(0) | Operand::Null);
+    let mut others = phi.incoming.iter().map(|(_, value)| *value).filter(|value| !zero(value));
+    let only = others.next()?;
+    others.all(|other| other == only).then_some(only)
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -179,9 +200,11 @@ fn flag(
                         })
                     })
                 };
-                let guarded = setters.iter().all(|setter| holds(setter.at, true));
+                // Of the write and the read one must exclude the other.
+                let guarded = setters.iter().all(|setter| holds(setter.at, false));
+                let alone = setters.iter().all(|setter| holds(setter.at, true));
                 if guarded && starts_closed && code.is_global(*lock) {
-                    pass(gates, *id, tests.iter().filter(|(read, _)| holds(read.at, false)));
+                    pass(gates, *id, tests.iter().filter(|(read, _)| holds(read.at, !alone)));
                 }
             }
             _ => fenced(code, gates, *id, &setters, tests, starts_closed),
@@ -266,14 +289,8 @@ fn stores_zero(code: &Code<'_>, access: &Access<'_>) -> bool {
 }
 
 fn starts_at_zero(code: &Code<'_>, cell: Term, bytes: u64) -> bool {
-    let (Root::Global(global), None) = (cell.root, cell.index) else { return false };
-    let global = &code.program.globals[global];
-    let (Ok(start), Some(init)) = (u64::try_from(cell.offset), &global.init) else { return false };
-    let end = start.saturating_add(bytes);
-    let word = u64::from(code.pointer_bytes());
-    !global.thread_local
-        && end <= global.bytes
-        && (start..end)
-            .all(|at| usize::try_from(at).is_ok_and(|at| init.data.get(at).is_none_or(|byte| *byte == 0)))
-        && init.relocations.iter().all(|place| place.offset >= end || place.offset + word <= start)
+    match (cell.root, cell.index) {
+        (Root::Global(global), None) => is_zero(code, global, cell.offset, bytes),
+        _ => false,
+    }
 }

@@ -4,12 +4,13 @@ use super::super::Refusal;
 use super::super::accesses::Access;
 use super::super::calls::{Call, Way};
 use super::super::code::{At, Code};
+use super::super::conditions::edge_says;
 use super::super::locks::HeldAt;
 use super::{RULE, flags, join_all};
 use raddle_base::{Id, SiteId};
-use raddle_facts::{Barrier, GateId, GateKind, Start, Term, ThreadId, Times};
-use raddle_ir::{BlockId, FunctionId, Operand};
-use raddle_libmodel::{Effect, How, SemOp, SyncKind, ThreadOp};
+use raddle_facts::{Barrier, GateId, GateKind, Guard, Start, Term, ThreadId, Times};
+use raddle_ir::{BlockId, FunctionId, Operand, Reg};
+use raddle_libmodel::{Effect, How, Returns, SemOp, SyncKind, ThreadOp};
 use std::collections::HashMap;
 
 pub(super) type EdgeOf = (FunctionId, BlockId, BlockId);
@@ -108,14 +109,32 @@ impl Gates {
                         self.opened(code, id, call.at(function));
                     }
                 }
-                Effect::Sem(SemOp::Wait { sem, how: How::Block }, _)
+                Effect::Sem(SemOp::Wait { sem, how }, returns)
                     if starts_closed
                         && is_alone(call)
                         && code.named(function, args, *sem).is_some_and(|named| named.term == object) =>
                 {
-                    self.passes.entry(call.site).or_default().push(id);
+                    match (how, returns, call.parts(code, function).0) {
+                        (How::Block, ..) => self.passes.entry(call.site).or_default().push(id),
+                        (_, Returns::Errno | Returns::MinusOne | Returns::ZeroOnSuccess, [result]) => {
+                            self.passed_if_zero(code, id, function, *result);
+                        }
+                        _ => {}
+                    }
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Passed where a branch says that the register is zero.
+    fn passed_if_zero(&mut self, code: &Code<'_>, id: GateId, function: FunctionId, reg: Reg) {
+        let success = Guard { function, reg, zero: true };
+        for from in code.reachable_blocks(function) {
+            for to in &code.flows[function].successors[from.index()] {
+                if edge_says(code, function, from, *to).contains(&success) {
+                    self.on_edge.entry((function, from, *to)).or_default().push(id);
+                }
             }
         }
     }

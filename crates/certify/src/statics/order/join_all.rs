@@ -4,6 +4,7 @@
 //! `base + i * scale`. When it is left at its head, all were created. A loop of the same thread over the same numbers (type, start,
 //! step, comparison and bound, and the way from the number to the cell) joins, in every round, the handle in that cell. Nothing else
 //! writes the cells. A loop that is left has had no number twice (its test depends on nothing else), so no cell was set twice.
+//! Loops by ones to a bound are compared by their first number and the one behind the last, whether they count up or down.
 
 use super::super::accesses::Access;
 use super::super::code::Code;
@@ -11,7 +12,7 @@ use super::super::flow::Definition;
 use super::super::places::add;
 use super::gates::{Gates, creations, is_alone, starts_one};
 use raddle_base::Id;
-use raddle_facts::{GateKind, Released, Root, Start, Term, ThreadId, Times};
+use raddle_facts::{GateKind, Index, Released, Root, Start, Term, ThreadId, Times};
 use raddle_ir::{BinOp, BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg, SiteId, Terminator, Ty};
 use raddle_libmodel::{Effect, How, ThreadOp};
 
@@ -98,6 +99,8 @@ struct Numbers {
     base: Term,
     scale: i64,
     indexed: Vec<(CastOp, Ty)>,
+    /// How the index of the bound is widened.
+    bound_index: Vec<(CastOp, Ty)>,
 }
 
 impl Round {
@@ -115,6 +118,8 @@ impl Round {
             _ => return None,
         };
         let (number, indexed) = source(code, function, reg);
+        let before = one_more(code, function, number);
+        let (number, one_less) = before.map_or((number, false), |before| (before, true));
         let Definition::Phi(header) = flow.definition(number) else { return None };
         // The whole component of the header: so no other loop is around it.
         let inside = component(code, function, header);
@@ -150,20 +155,36 @@ impl Round {
         // A counter from a number up to a bound, by ones, does not wrap: its width does not matter, nor that of the bound.
         let widens = |steps: &[(CastOp, Ty)]| steps.iter().all(|(op, _)| *op == CastOp::SExt);
         let counts = *pred == IcmpPred::Slt && stays_if && step == 1 && widens(&compared) && widens(&indexed);
-        let (ty, bound, compared, indexed) = if counts {
-            (Ty::Int(64), unwidened(code, function, *b, bound), Vec::new(), Vec::new())
-        } else {
-            (body.regs[number].ty, bound, compared, indexed)
+        // One that counts down to a bound does not wrap either, nor does one less than it while it is above the bound.
+        let down = stays_if && step == -1 && widens(&compared) && widens(&indexed);
+        let range = match (*pred, one_less) {
+            (IcmpPred::Slt, false) if counts => Some((start, unwidened(code, function, *b, bound))),
+            (IcmpPred::Sgt, true) if down => Some((bound, start)),
+            (IcmpPred::Sgt, false) if down => Some((bound.plus(1), start.plus(1))),
+            (IcmpPred::Sge, false) if down && bound.as_constant() == Some(0) => Some((bound, start.plus(1))),
+            (_, true) => return None,
+            _ => None,
         };
-        let word = u64::from(code.pointer_bytes());
-        let apart = scale.unsigned_abs() >= word
-            || step.unsigned_abs() >= word && step.unsigned_abs().is_power_of_two();
-        let fixed = [base, bound, start].into_iter().all(|term| code.is_global(term));
-        (at == header && tested == number && apart && fixed && step != 0).then_some(Round {
-            header,
-            leave,
-            numbers: Numbers {
-                ty,
+        let (bound, bound_index) = match range {
+            Some(_) => (bound, Vec::new()),
+            None => narrow_index(code, function, bound),
+        };
+        let numbers = match range {
+            Some((first, behind)) => Numbers {
+                ty: Ty::Int(64),
+                start: first,
+                step: 1,
+                test: IcmpPred::Slt,
+                bound: behind,
+                stays_if: true,
+                compared: Vec::new(),
+                base,
+                scale,
+                indexed: Vec::new(),
+                bound_index,
+            },
+            None => Numbers {
+                ty: body.regs[number].ty,
                 start,
                 step,
                 test: *pred,
@@ -173,7 +194,17 @@ impl Round {
                 base,
                 scale,
                 indexed,
+                bound_index,
             },
+        };
+        let word = u64::from(code.pointer_bytes());
+        let apart = scale.unsigned_abs() >= word
+            || step.unsigned_abs() >= word && step.unsigned_abs().is_power_of_two();
+        let fixed = [base, numbers.bound, numbers.start].into_iter().all(|term| code.is_global(term));
+        (at == header && tested == number && apart && fixed && step != 0).then_some(Round {
+            header,
+            leave,
+            numbers,
         })
     }
 }
@@ -189,6 +220,29 @@ fn source(code: &Code<'_>, function: FunctionId, mut reg: Reg) -> (Reg, Vec<(Cas
         reg = *from;
     }
     (reg, steps)
+}
+
+/// The register of which this is one less.
+fn one_more(code: &Code<'_>, function: FunctionId, reg: Reg) -> Option<Reg> {
+    let Definition::Inst(block, index) = code.flows[function].definition(reg) else { return None };
+    match &code.program.functions[function].blocks[block].insts[index] {
+        Inst::Bin { op, ty, a: Operand::Reg(a), b: b @ Operand::Const(_), .. } => {
+            let number = code.term(function, *b, *ty)?.as_constant()?;
+            matches!((op, number), (BinOp::Add, -1) | (BinOp::Sub, 1)).then_some(*a)
+        }
+        _ => None,
+    }
+}
+
+/// The term with the register that its index is widened from, and how.
+fn narrow_index(code: &Code<'_>, function: FunctionId, term: Term) -> (Term, Vec<(CastOp, Ty)>) {
+    match term.index {
+        Some(index) if index.function == function => {
+            let (reg, steps) = source(code, function, index.reg);
+            (Term { index: Some(Index { reg, ..index }), ..term }, steps)
+        }
+        _ => (term, Vec::new()),
+    }
 }
 
 /// The bound before it was sign-extended.

@@ -5,12 +5,13 @@ use super::super::code::{At, Code};
 use super::super::flow::Definition;
 use super::super::intervals::single;
 use super::super::library::anywhere_unknown;
-use super::super::patterns::{scaled, sum};
+use super::super::patterns::{scaled, strided, sum};
 use super::super::terms::constant_in;
 use super::sets::Places;
+use super::strides::residue;
 use super::{RULE, calls};
 use raddle_base::Id;
-use raddle_facts::{Interval, ObjectId, ObjectKind, Offsets};
+use raddle_facts::{Interval, ObjectId, ObjectKind, Offsets, Root};
 use raddle_ir::{
     BinOp, CastOp, DataModel, Function, FunctionId, Gep, Inst, IntrinsicOp, Operand, Reg, RmwOp, Terminator,
     Ty,
@@ -39,7 +40,14 @@ pub(crate) fn check(code: &Code<'_>, carried: &[bool], at: At, inst: &Inst) -> R
         Inst::TlsAddr { dst, global } => flow(*dst, &object(code, at, ObjectKind::ThreadLocal(*global))?),
         Inst::Load { dst, ty, ptr, .. } => {
             let found = code.loaded(&code.held(at, *ptr)?, ty.access_bytes(word));
-            if code.carries(*ty) { flow(*dst, &found) } else { Ok(()) }
+            match code.carries(*ty) {
+                // What memory must hold there, or all that it may.
+                true => flow(*dst, &found).or_else(|refusal| match equal_to(code, at, *dst)? {
+                    Some(stored) => flow(*dst, &stored),
+                    None => Err(refusal),
+                }),
+                false => Ok(()),
+            }
         }
         Inst::Store { ty, value, ptr, .. } => store(code, at, *ptr, *value, *ty),
         Inst::Rmw { dst, op, ty, ptr, value, .. } => {
@@ -264,6 +272,17 @@ pub(super) fn copied(
     code.refuse_at(at, RULE, format!("a copy of {bytes} bytes carries addresses that are not there"))
 }
 
+/// The places of what a register is said to be equal to: another register of the function or the address of a global, moved.
+fn equal_to(code: &Code<'_>, at: At, dst: Reg) -> Result<Option<Places>, Refusal> {
+    let term = code.reg_term(at.function, dst);
+    let value = match (term.root, term.index) {
+        (Root::Reg(owner, reg), None) if owner == at.function && reg != dst => Operand::Reg(reg),
+        (Root::Global(global), None) => Operand::Global(global, 0),
+        _ => return Ok(None),
+    };
+    Ok(Some(code.moved(&code.held(at, value)?, Offsets::exact(term.offset))))
+}
+
 fn interval(code: &Code<'_>, function: FunctionId, operand: Operand, ty: Ty) -> Interval {
     match (constant_in(&code.facts.values, function, operand, ty), operand) {
         (Some(number), _) => single(number),
@@ -360,7 +379,12 @@ fn address(code: &Code<'_>, at: At, gep: &Gep) -> Result<Places, Refusal> {
             for (index, ty, scale) in &gep.indices {
                 code.held(at, *index)?;
                 let range = interval(code, at.function, *index, *ty);
-                by = sum(by, scaled(range.low, range.high, *scale));
+                let numbers = scaled(range.low, range.high, *scale);
+                let residue = residue(code, at.function, *index);
+                by = sum(
+                    by,
+                    residue.map_or(numbers, |(first, divisor)| strided(numbers, first, divisor, *scale)),
+                );
             }
             Ok(code.moved(&base, by))
         }

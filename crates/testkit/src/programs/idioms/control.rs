@@ -30,6 +30,26 @@ pub(super) fn table(b: &mut Builder) {
     b.play(other, vec![line(format!("{table}[{second}]();"))]);
 }
 
+/// A helper that does not come back, or does under a condition.
+pub(super) fn dying(b: &mut Builder) {
+    let x = b.int();
+    let lock = b.any_lock();
+    let (bye, through) = (b.fresh("bye"), b.fresh("through"));
+    let (condition, rarely) = (b.condition(), b.condition());
+    let end = match b.random.below(4) {
+        0 => branch(&rarely, vec![line("exit(0);")], Vec::new()),
+        1 => line("for (;;) exit(0);"),
+        _ => line("exit(0);"),
+    };
+    b.function(format!("void {bye}(void)"), vec![end]);
+    b.function(format!("void {through}(void)"), vec![line(format!("{bye}();"))]);
+    let call = if b.chance(50) { bye } else { through };
+    let (take, give) = (b.take(&lock), b.give(&lock));
+    let (access, last) = (b.access(&x), b.access(&x));
+    let wrong = vec![give.clone(), line(format!("{call}();"))];
+    b.all(vec![take, access, branch(&condition, wrong, Vec::new()), last, give]);
+}
+
 /// Leaves with the lock held, or by one exit for all.
 pub(super) fn early_return(b: &mut Builder) {
     let x = b.int();

@@ -316,13 +316,39 @@ pub(super) fn spinning(b: &mut Builder) {
     ]);
     let access = b.access(&x);
     let give = line(format!("atomic_store_explicit(&{word}, 0, {back});"));
-    let taken = format!("atomic_exchange_explicit(&{word}, 1, {order})");
+    let give =
+        if b.chance(20) { line(format!("atomic_exchange_explicit(&{word}, 0, {back});")) } else { give };
+    let mut round = vec![line("thrd_yield();")];
+    let (taken, free) = match b.random.below(4) {
+        0 => {
+            let e = b.local("e", "int # = 0;");
+            if b.chance(75) {
+                round.push(line(format!("{e} = 0;")));
+            }
+            let swapped = format!(
+                "atomic_compare_exchange_weak_explicit(&{word}, &{e}, 1, {order}, memory_order_relaxed)"
+            );
+            (format!("!{swapped}"), swapped)
+        }
+        1 => {
+            let old = format!("atomic_fetch_or_explicit(&{word}, 1, {order})");
+            (old.clone(), format!("!{old}"))
+        }
+        _ => {
+            let old = format!("atomic_exchange_explicit(&{word}, 1, {order})");
+            (old.clone(), format!("{old} == 0"))
+        }
+    };
     let nodes = if b.chance(50) {
-        vec![block(format!("while ({taken})"), vec![line("thrd_yield();")]), access, give]
+        vec![block(format!("while ({taken})"), round), access, give.clone()]
     } else {
-        vec![branch(&format!("{taken} == 0"), vec![access, give], Vec::new())]
+        vec![branch(&free, vec![access, give.clone()], Vec::new())]
     };
     let (one, other) = b.two();
     b.play(one, nodes.clone());
     b.play(other, nodes);
+    if b.chance(15) {
+        b.tag("freed by another");
+        b.play(one, vec![give]);
+    }
 }

@@ -34,7 +34,7 @@ pub(super) static IDIOMS: &[Idiom] = idioms! {
     "readers", 6, locks::readers;
     "recursive", 4, locks::recursive;
     "section", 2, locks::section;
-    "spinning", 2, locks::spinning;
+    "spinning", 4, locks::spinning;
     "box", 10, objects::boxes;
     "lock-pointer", 10, objects::lock_pointer;
     "swap", 5, objects::swap;
@@ -65,6 +65,7 @@ pub(super) static IDIOMS: &[Idiom] = idioms! {
     "read-only", 3, memory::read_only;
     "table", 5, control::table;
     "early-return", 5, control::early_return;
+    "dying", 3, control::dying;
     "callback", 4, control::callback;
     "recursion", 3, control::recursion;
     "switch", 3, control::switch;
