@@ -12,8 +12,8 @@ use raddle_explore::enumerate::{Coverage, Goal, Limits};
 use raddle_explore::pdp::{self, Anything, Oracle, Pruned};
 use raddle_machine::Visibility;
 use raddle_testkit::script::{
-    Act, Block, Branches, Cond, How, LockKind, Mode, Place, Profile, Script, ScriptMachine, Stmt, Value,
-    generate,
+    Act, Block, Branches, Cond, How, LockKind, Mode, Place, Profile, RmwKind, Script, ScriptMachine, Stmt,
+    Value, generate,
 };
 
 fn search(script: &Script, limits: &Limits, oracle: &dyn Oracle) -> Pruned {
@@ -187,6 +187,32 @@ fn what_is_cut_off_may_conflict_with_what_is_before() {
         threads: vec![main, vec![Stmt::Act(attempt)], vec![read(3, 0)]],
         ..Script::default()
     };
+    let found = search(&script, &limits(Goal::FirstRace), &ScriptBranches::of(&script));
+    assert!(!found.reduced.exploration.races.is_empty());
+}
+
+/// The end of main is before all that others could still do, and nothing races behind it; the exchange that does race comes only after
+/// a choice that is not taken before it.
+#[test]
+fn a_race_behind_a_choice_and_an_exit() {
+    let (order, place) = (RmwOrder::SeqCst, place(0));
+    let add = Act::AtomicRmw { to: 0, place, kind: RmwKind::Add, value: Value::Const(1), order };
+    let exchange = Act::AtomicCas {
+        to: 0,
+        place,
+        expected: 1,
+        desired: Value::Const(2),
+        success: order,
+        failure: LoadOrder::SeqCst,
+    };
+    let then = vec![Stmt::Act(exchange)];
+    let chooser = vec![
+        Stmt::Act(Act::Choose { to: 0 }),
+        Stmt::If { cond: Cond::Is(0, 1), then, otherwise: Block::new() },
+    ];
+    let main = (1..=2).map(|thread| Stmt::Act(Act::Create { thread })).collect();
+    let threads = vec![main, vec![write(0), Stmt::Act(add)], chooser];
+    let script = Script { vars: 1, threads, ..Script::default() };
     let found = search(&script, &limits(Goal::FirstRace), &ScriptBranches::of(&script));
     assert!(!found.reduced.exploration.races.is_empty());
 }

@@ -19,14 +19,17 @@ pub struct Epoch {
 }
 
 impl VectorClock {
+    #[inline]
     pub fn count(&self, thread: ThreadId) -> u32 {
         self.counts.get(thread.index()).copied().unwrap_or(0)
     }
 
+    #[inline]
     pub fn epoch(&self, thread: ThreadId) -> Epoch {
         Epoch { thread, count: self.count(thread) }
     }
 
+    #[inline]
     pub fn covers(&self, epoch: Epoch) -> bool {
         epoch.count <= self.count(epoch.thread)
     }
@@ -39,6 +42,7 @@ impl VectorClock {
             .all(|(index, &count)| count <= self.counts.get(index).copied().unwrap_or(0))
     }
 
+    #[inline]
     pub fn join(&mut self, other: &VectorClock) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);

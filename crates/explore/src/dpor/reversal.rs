@@ -60,11 +60,8 @@ impl<C> Search<'_, '_, '_, C> {
         let ended = Ended { pending, circles };
         let races = self.races(&ended);
         let mut reversed: HashMap<Second, Vec<usize>> = HashMap::new();
-        let (end, expanded) = self.prune(&machine.status(), &races);
+        let end = self.prune(&machine.status(), &races);
         for depth in (0..end).rev() {
-            if expanded.contains(&depth) {
-                self.expand(machine, depth);
-            }
             self.try_other_variants(machine, &ended, depth);
             for second in &races[depth] {
                 let known = reversed.entry(*second).or_default();
@@ -79,11 +76,11 @@ impl<C> Search<'_, '_, '_, C> {
         }
     }
 
-    /// Cuts off what is known to be free of races. Up to which depth there may be something to explore, and which of the states before
-    /// that must be expanded.
-    fn prune(&mut self, status: &Status, races: &[Vec<Second>]) -> (usize, Vec<usize>) {
+    /// Cuts off what is known to be free of races, if nothing before it can conflict with anything there. Up to which depth there may
+    /// be something to explore.
+    fn prune(&mut self, status: &Status, races: &[Vec<Second>]) -> usize {
         let end = self.run.steps.len();
-        let Some(pruning) = &mut self.pruning else { return (end, Vec::new()) };
+        let Some(pruning) = &mut self.pruning else { return end };
         let points = |depth: usize| {
             let taken = self.run.steps[depth].action.choice;
             let own = |choice: &&Choice| choice.thread == taken.thread && **choice != taken;
@@ -92,28 +89,15 @@ impl<C> Search<'_, '_, '_, C> {
         };
         let asked: Vec<usize> = (0..end).filter(|depth| points(*depth) > 0).collect();
         let clean = pruning.clean_from(&self.run, status, &asked, |depth| &self.nodes[depth].stands);
-        let Some((clean, later)) = clean else { return (end, Vec::new()) };
+        let Some((clean, later)) = clean else { return end };
+        if (0..clean).any(|depth| self.run.may_meet(depth, clean, later)) {
+            return end;
+        }
         pruning.counters.skipped += (clean..end).map(points).sum::<usize>() as u64;
         for node in &mut self.nodes[clean..] {
             node.tree = Tree::default();
         }
-        (clean, (0..clean).filter(|depth| self.run.may_meet(*depth, clean, later)).collect())
-    }
-
-    /// Plans every choice that is open at `depth`.
-    fn expand<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, depth: usize) {
-        let node = &self.nodes[depth];
-        let known = |choice: &Choice| {
-            *choice == self.run.steps[depth].action.choice
-                || node.sleep.iter().any(|action| action.choice == *choice)
-                || node.tree.begins_with(*choice)
-        };
-        let missing: Vec<Choice> = node.enabled.iter().copied().filter(|choice| !known(choice)).collect();
-        for choice in missing {
-            for mut sequence in self.replay(machine, depth, &[], &mut vec![choice]) {
-                self.nodes[depth].tree.add(sequence.remove(0));
-            }
-        }
+        clean
     }
 
     /// For each step the operations of other threads that it comes before directly, and that nothing else of those threads keeps behind it.
@@ -283,7 +267,11 @@ impl<C> Search<'_, '_, '_, C> {
         let done = self.run.steps.iter().map(|step| (step.thread().index(), step.operation));
         for (thread, operation) in done.chain(next) {
             circles[thread] |= operation.kind == OpKind::Spin || sites[thread].contains(&operation.site);
-            sites[thread].push(operation.site);
+            match operation.kind {
+                // What this does stays, so the thread never is again where it was before.
+                OpKind::Create | OpKind::Join { .. } => sites[thread].clear(),
+                _ => sites[thread].push(operation.site),
+            }
         }
         circles
     }

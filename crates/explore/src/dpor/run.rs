@@ -177,7 +177,12 @@ impl Run {
         };
         match later {
             Later::AsSeen => self.steps[from..].iter().any(conflicts),
-            Later::Anything => step.action.matters(),
+            Later::Anything => {
+                let born = |thread: &ThreadId| step.gave_birth_to(*thread);
+                step.action.footprint != Footprint::Nothing
+                    || step.action.along.is_some()
+                    || !step.action.touched.iter().all(born)
+            }
         }
     }
 
@@ -255,11 +260,6 @@ impl Action {
     /// both orders are equivalent.
     pub(super) fn leaves(&self, other: &Action) -> bool {
         !self.excludes(other) && !self.touches(other.choice.thread) && !other.touches(self.choice.thread)
-    }
-
-    /// Whether anything at all can depend on it.
-    fn matters(&self) -> bool {
-        self.footprint != Footprint::Nothing || self.along.is_some() || !self.touched.is_empty()
     }
 
     /// Both variants of one operation, taken together.

@@ -32,15 +32,6 @@ impl Tree {
         Some((branch.action, branch.below))
     }
 
-    pub(super) fn begins_with(&self, choice: Choice) -> bool {
-        self.branches.iter().any(|branch| branch.action.choice == choice)
-    }
-
-    /// Adds a branch of its own, whatever the others lead to.
-    pub(super) fn add(&mut self, action: Action) {
-        self.branches.push(Branch { action, below: Tree::default() });
-    }
-
     /// Whether there is certainly nothing to add for this sequence.
     pub(super) fn holds(&self, mut sequence: Vec<Action>) -> bool {
         let mut tree = self;

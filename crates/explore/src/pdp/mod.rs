@@ -11,16 +11,16 @@
 //! wake-up trees leave out only what is equivalent to something explored; a run that is equivalent to one in the subspace has no race
 //! either, because the order used here is that of the class ([`crate::dpor`], `sections`).
 //!
-//! *What must be explored instead.* A race-free subspace may still be where it shows that an earlier step has to be reversed: an
-//! operation `x` that conflicts with the step `e` at a state before `s` may come only behind others whose order is not explored, or on a side of a
-//! branch that was not taken. The paper looks at the transitions of the run at hand only, and loses races by that: main takes a
-//! lock with a time limit and ends; another thread's try comes after that end in the run, so the two are not a direct race, and the end's
-//! order with it is pruned (`tests/pruning.rs`). So wherever something is cut off, every state before it whose step may conflict
-//! with an operation in the part cut off is expanded in full; sleep sets then keep from repeating what was explored. By
-//! induction over the tree, every run is equivalent to an explored one or to one through a state that was cut off: take a run
-//! `v x …` from a state where `e` was taken, with `x` the first step that depends on `e`. `e v x` is covered at the next
-//! state; if by an explored run, `e` and `x` are a direct race there and are reversed; if by one that was cut off, `x` is an operation
-//! of that part, and the state was expanded.
+//! *When a subspace may be cut off.* A race-free subspace may still be where it shows that an earlier step has to be reversed: an
+//! operation `x` that conflicts with the step `e` at a state before `s` may come only behind others whose order is not explored, or on a side
+//! of a branch that was not taken. The paper looks at the transitions of the run at hand only, and loses races by that: main takes a
+//! lock with a time limit and ends; another thread's try comes after that end in the run, so the two are not a direct race, and the
+//! end's order with it is pruned (`tests/pruning.rs`). So a subspace is cut off only if no step before it conflicts with an
+//! operation that may come in it. By induction over the tree, every run is then equivalent to an explored one or to one through a state that
+//! was cut off: take a run `v x …` from a state where `e` was taken, with `x` the first step that depends on `e`. `e v x` is
+//! covered at the next state; if by an explored run, `e` and `x` are a direct race there and are reversed; by one that was cut off it
+//! cannot be, for then `x` is an operation of that part. Expanding the states before it instead does not work in the optimal search: a
+//! branch of a wake-up tree that a sleeping action may come before is not explored to its end.
 //!
 //! *Where we differ.* Plain accesses are not visible, so an access that was made before `s` is not over: it races with a later one
 //! of a thread that is not ordered after it. These pairs are looked at, too (Listing 1 of the 2015 paper is why). Creation and join
