@@ -27,7 +27,8 @@ pub fn recipe(program: &Program, random: &mut Random) -> Recipe {
         let retarget = retargeted(program, &origins, origin, &body, random);
         functions.push(FunctionCopy { origin, unroll, retarget });
     }
-    let never_return = never_returning(program, |_| random.chance(90));
+    let some: BTreeSet<FunctionId> = program.functions.ids().filter(|_| random.chance(90)).collect();
+    let never_return = never_returning(program, |id| some.contains(&id));
     Recipe { functions, never_return }
 }
 
