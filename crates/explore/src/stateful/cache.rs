@@ -137,3 +137,68 @@ impl<T: Copy + Eq + Hash> Numbering<T> {
 fn is_subset(small: &[u32], large: &[u32]) -> bool {
     small.iter().all(|item| large.binary_search(item).is_ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Cache, Visit};
+    use crate::stateful::future::Future;
+    use crate::stateful::history::{CanonicalPoint, History, Listing, Place};
+    use raddle_base::SiteId;
+    use raddle_event::{AccessKind, Event, EventKind, Loc, ObjectId, ThreadId};
+    use raddle_machine::{Names, ObjectNames, OpKind};
+    use raddle_order::lockset::point::Point;
+    use std::collections::HashMap;
+
+    fn names() -> Names {
+        let threads: HashMap<ThreadId, ThreadId> = (0..3).map(|at| (ThreadId(at), ThreadId(at))).collect();
+        Names::new(threads, ObjectNames::Same)
+    }
+
+    /// One access of thread 1 beside thread 2.
+    fn element() -> (Place, Vec<CanonicalPoint>) {
+        let mut history = History::new(Listing::First);
+        let event = |thread, kind| Event { thread: ThreadId(thread), site: SiteId(1), kind };
+        for child in [ThreadId(1), ThreadId(2)] {
+            history.observe(&event(0, EventKind::Create { child }));
+        }
+        let loc = Loc { object: ObjectId(0), offset: 0, len: 4 };
+        history.observe(&event(1, EventKind::Access { loc, kind: AccessKind::Write }));
+        history.canonical(&names()).remove(0)
+    }
+
+    fn positions(visit: &Visit) -> Option<&[usize]> {
+        visit.elements.as_deref()
+    }
+
+    #[test]
+    fn a_smaller_set_is_searched_again_and_covers_larger_ones() {
+        let mut cache = Cache::default();
+        let (place, small) = element();
+        let mut large = small.clone();
+        large.push(CanonicalPoint::Point(Point::Thread(ThreadId(2))));
+        assert_eq!(positions(&cache.visit(7, &[(place, large.clone())])), Some(&[0][..]));
+        assert_eq!(positions(&cache.visit(7, &[(place, large.clone())])), None);
+        assert_eq!(
+            positions(&cache.visit(7, &[(place, large.clone()), (place, small.clone())])),
+            Some(&[1][..])
+        );
+        assert_eq!(positions(&cache.visit(7, &[(place, large)])), None);
+        assert_eq!(positions(&cache.visit(7, &[])), None);
+        assert_eq!(positions(&cache.visit(8, &[])), Some(&[][..]));
+    }
+
+    #[test]
+    fn a_future_that_grows_after_it_was_relied_on_takes_another_round() {
+        let mut cache = Cache::default();
+        cache.visit(7, &[]);
+        cache.leave(7, &names(), &Future::default());
+        cache.visit(7, &[]);
+        assert!(!cache.needs_another_round());
+        cache.visit(7, &[element()]);
+        cache.leave(7, &names(), &Future::of(ThreadId(1), OpKind::Create));
+        assert!(cache.needs_another_round());
+        cache.start_round();
+        assert!(!cache.needs_another_round());
+        assert_eq!(cache.future(7, &names()), Future::of(ThreadId(1), OpKind::Create));
+    }
+}

@@ -117,6 +117,15 @@ impl Future {
         future
     }
 
+    /// One operation of one thread.
+    #[cfg(test)]
+    pub(super) fn of(thread: ThreadId, kind: OpKind) -> Self {
+        let mut future = Self::default();
+        let footprint = Footprint::pending(thread, kind, &[]);
+        future.insert(Next { thread, kind, footprint }, Threads::default());
+        future
+    }
+
     /// Whether that was not known.
     pub(super) fn insert(&mut self, next: Next, after: Threads) -> bool {
         let sets = self.operations.entry(next).or_default();

@@ -31,7 +31,8 @@
 //! rest: `x` read, then a loop that reads the atomic `y`, beside a thread that writes `x`. The first round of the loop leads back with a new
 //! access, that of `y`; the search that follows knows nothing of `x`, and without this rule the other thread would be tried there only.
 //! The paper takes everything for racy behind such a state, because the future of the state on the path is not known yet (lines 25 to 29).
-//! Here the search is repeated, with the futures that are known by then, until nobody has relied on a future that grew later.
+//! Here the search is repeated, with the futures that are known by then, until nobody has relied on a future that grew later. The argument
+//! below needs that; no program is known whose answer does.
 //!
 //! # Why nothing is lost
 //!
