@@ -6,14 +6,20 @@
 mod compared;
 
 use compared::{for_all, keys, seeds};
+use raddle_config::Config;
 use raddle_event::ProblemKind;
 use raddle_explore::enumerate::{Coverage, Exploration, Gap, Goal, Limits, StateCache, every_access};
 use raddle_explore::stateful::{Caching, stateful};
+use raddle_frontend::Request;
+use raddle_interp::{Interp, Options};
+use raddle_libmodel::Models;
 use raddle_machine::Visibility;
 use raddle_testkit::script::{
-    Act, Block, Place, Profile, RmwKind, Script, ScriptMachine, Stmt, Stuttering, Value, generate,
+    Act, Block, Place, Profile, RmwKind, Script, ScriptMachine, Stmt, Stuttering, Value, c_text, generate,
 };
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
 fn limits(goal: Goal) -> Limits<'static> {
     Limits { goal, steps: 20_000, run_steps: 1_000, cache: StateCache::Fingerprints, ..Limits::default() }
@@ -161,4 +167,32 @@ fn nobody_is_put_off_for_ever() {
     let found = cached(&mut restless(&script), Goal::AllRaces);
     assert_eq!(found.coverage, Coverage::Complete, "{:?} {} steps", found.unknown_reasons, found.steps);
     assert_eq!((found.races.len(), found.problems.len()), (1, 1));
+}
+
+/// The interpreter lets threads sleep by rules of its own.
+fn agrees_as_c(script: &Script, folder: &Path) -> Option<Result<(), String>> {
+    let all = every_access(&mut restless(script), &limits(Goal::FirstRace));
+    let file = folder.join("script.c");
+    std::fs::write(&file, c_text(script).text).expect("the folder can be written");
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let program = raddle_frontend::load(&request).expect("scripts are valid C").program;
+    let models = Models::resolve(&program, &Config::default());
+    let options = Options { segment_limit: 10_000, ..Options::default() };
+    let mut machine = Interp::new(Arc::new(program), Arc::new(models), options).expect("scripts have a main");
+    let limits = Limits { steps: 20_000, ..Limits::default() };
+    let found = stateful(&mut machine, &limits, Visibility::SyncOnly, Caching::On).exploration;
+    if all.coverage == Coverage::Partial || found.coverage == Coverage::Partial {
+        return None;
+    }
+    Some(if found.races.is_empty() == all.races.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("races {:?}, searched {:?}", keys(&all), keys(&found)))
+    })
+}
+
+#[test]
+fn endless_threads_as_c() {
+    let folder = tempfile::tempdir().expect("a folder for C files");
+    for_all("endless, as C", seeds(30, 2_000), endless, |script| agrees_as_c(script, folder.path()));
 }
