@@ -27,7 +27,7 @@ out:
     return i;
 }
 void die(void) { exit(1); }
-void usage(int n) { if (n) die(); for (;;) die(); }
+void usage(int n) { if (n) die(); else die(); }
 void complain(int n) { if (n) die(); }
 int main(void) {
     pthread_t t;

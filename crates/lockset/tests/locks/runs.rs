@@ -1,5 +1,6 @@
 //! What is said to be held is held: programs run on the interpreter under random schedules, as they are and expanded, and before every
-//! access the locks of globals that the facts name must be held, in that mode, with their histories behind them.
+//! access the locks of globals that the facts name must be held, in that mode, with their histories behind them. Of a lock that the
+//! program builds from a word no event tells; that two threads are said to hold it at once is noticed.
 //!
 //! `RADDLE_SOAK=1` runs all fixtures and more programs, `RADDLE_PROGRAM=seed` one.
 
@@ -8,7 +9,7 @@ use raddle_absint::Roots;
 use raddle_absint::specialise::{self, Budget};
 use raddle_config::Config;
 use raddle_event::{Addr, Choice, Event, EventKind, LockMode, ThreadId};
-use raddle_facts::{ATOMIC_SECTION, HeldLock, LockMode as Mode, Root, Term};
+use raddle_facts::{ATOMIC_SECTION, HeldLock, LockMode as Mode, ObjectKind as FactKind, Root, Term};
 use raddle_frontend::{Request, load};
 use raddle_interp::{Interp, Options};
 use raddle_ir::{FunctionId, GlobalId, Program, SiteId, expand};
@@ -112,6 +113,8 @@ fn both(program: &Program, models: &Models, seed: u64, tally: &mut Tally) -> Res
 /// What must be held at a site, as far as globals go.
 struct Claim {
     lock: Place,
+    /// A word of the program's own.
+    word: bool,
     exclusive: bool,
     history: Vec<Place>,
 }
@@ -123,12 +126,20 @@ type Place = (String, u32);
 fn run(s: &Solved, seed: u64, tally: &mut Tally) -> Result<(), String> {
     let names = Names::new(&s.program);
     let reader = s.reader();
+    let words: Vec<Place> = (s.locks.words.iter())
+        .filter_map(|word| match s.points_to.objects[word.object].kind {
+            FactKind::Global(global) => names.of(Term::root(Root::Global(global)).plus(word.offset)),
+            _ => None,
+        })
+        .collect();
     let mut claims: HashMap<SiteId, Vec<Claim>> = HashMap::new();
     for function in s.program.functions.ids() {
         reader.for_each_site(&s.locks, function, |block, index, held| {
             let claim = |held: &HeldLock| {
                 let history = held.history.iter().filter_map(|term| names.of(*term)).collect();
-                Some(Claim { lock: names.of(held.lock)?, exclusive: held.mode == Mode::Exclusive, history })
+                let lock = names.of(held.lock)?;
+                let word = words.contains(&lock);
+                Some(Claim { lock, word, exclusive: held.mode == Mode::Exclusive, history })
             };
             let site = s.program.functions[function].blocks[block].site_of(index);
             claims.insert(site, held.iter().filter_map(claim).collect());
@@ -139,7 +150,8 @@ fn run(s: &Solved, seed: u64, tally: &mut Tally) -> Result<(), String> {
     for _ in 0..3 {
         let options = Options { step_limit: 400, instruction_limit: 100_000, ..Options::default() };
         let Ok(mut machine) = Interp::new(program.clone(), models.clone(), options) else { return Ok(()) };
-        let mut watch = Watch { s, claims: &claims, threads: BTreeMap::new(), places: HashMap::new(), tally };
+        let (threads, places, owners) = (BTreeMap::new(), HashMap::new(), BTreeMap::new());
+        let mut watch = Watch { s, claims: &claims, threads, places, owners, tally };
         let mut sink = TraceSink::default();
         let mut choices: Vec<Choice> = Vec::new();
         while machine.status() == Status::Running {
@@ -167,6 +179,8 @@ struct Watch<'a> {
     claims: &'a HashMap<SiteId, Vec<Claim>>,
     threads: BTreeMap<ThreadId, Thread>,
     places: HashMap<Addr, Option<Place>>,
+    /// Who was said to hold a word, and has not written it since.
+    owners: BTreeMap<Place, ThreadId>,
     tally: &'a mut Tally,
 }
 
@@ -177,12 +191,21 @@ impl Watch<'_> {
         if matches!(event.kind, EventKind::Access { .. } | EventKind::Atomic { .. }) && inside {
             self.check(event)?;
         }
-        let place = match event.kind {
-            EventKind::Acquire { lock, .. } | EventKind::SemWait { sem: lock } => {
-                self.places.entry(lock).or_insert_with(|| named(machine, lock)).clone()
-            }
+        let address = match event.kind {
+            EventKind::Acquire { lock, .. } | EventKind::SemWait { sem: lock } => Some(lock),
+            EventKind::Atomic { loc, .. } => Some(loc.start()),
             _ => None,
         };
+        let place = address.and_then(|address| {
+            self.places.entry(address).or_insert_with(|| named(machine, address)).clone()
+        });
+        if let EventKind::Atomic { op, .. } = event.kind
+            && let Some(place) = &place
+            && op.writes()
+            && self.owners.get(place) == Some(&event.thread)
+        {
+            self.owners.remove(place);
+        }
         let thread = self.threads.entry(event.thread).or_default();
         match event.kind {
             EventKind::Acquire { lock, mode } => {
@@ -212,6 +235,13 @@ impl Watch<'_> {
         for claim in claims {
             let name = Some(&claim.lock);
             self.tally.holds += 1;
+            if claim.word {
+                let owner = *self.owners.entry(claim.lock.clone()).or_insert(event.thread);
+                if owner != event.thread {
+                    return Err(format!("{place}: {name:?} is held by {owner:?} too"));
+                }
+                continue;
+            }
             let Some((.., mode)) = thread.held.iter().find(|(held, ..)| held.as_ref() == name) else {
                 return Err(format!("{place}: {name:?} is not held"));
             };
