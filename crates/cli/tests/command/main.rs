@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod examples;
+mod explore_bad_input;
 mod flags;
 mod replay;
 mod run;
