@@ -112,7 +112,7 @@ impl<M: Machine> Names<'_, M> {
 
     /// What a synchronisation object is called where `site` uses it. A global goes by its own name, so that one lock has one
     /// name everywhere; others by the expression, for want of a better one.
-    fn sync_object(&self, object: Addr, site: SiteId) -> String {
+    pub(crate) fn sync_object(&self, object: Addr, site: SiteId) -> String {
         if object == Addr::ATOMIC_SECTION {
             return "the atomic section".to_owned();
         }

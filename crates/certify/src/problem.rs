@@ -116,5 +116,8 @@ fn object<M: Machine>(names: &Names<'_, M>, object: Addr, problem: &Problem) -> 
     if !argument.is_empty() {
         return argument;
     }
+    if problem.kind == ProblemKind::LockHeldAtExit {
+        return names.sync_object(object, problem.site);
+    }
     names.machine.place_name(Loc { object: object.object, offset: object.offset, len: 1 })
 }

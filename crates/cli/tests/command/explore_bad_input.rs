@@ -20,7 +20,7 @@ fn odd_programs_end_and_are_explained() {
         ("thousand_threads.c", &all, 3, &["verdict: unknown"]),
         ("spawns.c", &all, 3, &["verdict: unknown"]),
         ("unjoined.c", &all, 1, &["data race on x"]),
-        ("dies_with_lock.c", &exhaustive, 1, &["thread ends with a lock held", "deadlocks: found"]),
+        ("dies_with_lock.c", &exhaustive, 1, &["thread ends with a lock held of m:", "deadlocks: found"]),
         ("deep.c", &all, 1, &["stack overflow"]),
     ] {
         let file = program(&format!("explore/{name}"));
