@@ -267,11 +267,7 @@ impl<C> Search<'_, '_, '_, C> {
         let done = self.run.steps.iter().map(|step| (step.thread().index(), step.operation));
         for (thread, operation) in done.chain(next) {
             circles[thread] |= operation.kind == OpKind::Spin || sites[thread].contains(&operation.site);
-            match operation.kind {
-                // What this does stays, so the thread never is again where it was before.
-                OpKind::Create | OpKind::Join { .. } => sites[thread].clear(),
-                _ => sites[thread].push(operation.site),
-            }
+            sites[thread].push(operation.site);
         }
         circles
     }

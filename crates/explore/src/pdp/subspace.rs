@@ -152,9 +152,10 @@ impl<'a> Pruning<'a> {
         ahead.iter().enumerate().all(|(index, (thread, own))| {
             let meets = |(_, other): &(ThreadId, Ahead)| self.some_may_race(&own.sites, &other.sites);
             let later = |past: &Past| self.some_may_race(&[past.access.site], &own.sites);
-            !(own.creates_threads && self.some_may_race(&own.sites, &own.sites))
-                && !ahead[index + 1..].iter().any(meets)
-                && !history.open_past(depth, *thread).any(later)
+            let alone = own.creates_threads && self.some_may_race(&own.sites, &own.sites);
+            let meeting =
+                alone || ahead[index + 1..].iter().any(meets) || history.open_past(depth, *thread).any(later);
+            !meeting
         })
     }
 
