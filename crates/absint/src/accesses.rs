@@ -503,8 +503,10 @@ fn constant_text(program: &Program, global: GlobalId, offset: i64) -> Option<u64
     let global = &program.globals[global];
     let start = usize::try_from(offset).ok()?;
     let init = global.init.as_ref().filter(|init| global.constant && init.relocations.is_empty())?;
-    let length = init.data.get(start..)?.iter().position(|byte| *byte == 0)?;
-    Some(length as u64 + 1)
+    // Bytes beyond the data are zero.
+    let rest = init.data.get(start..)?;
+    let end = (start + rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len())) as u64;
+    (end < global.bytes).then_some(end - start as u64 + 1)
 }
 
 fn shifted(targets: &[(ObjectId, Offsets)], by: i64) -> Vec<(ObjectId, Offsets)> {

@@ -62,8 +62,11 @@ pub(crate) fn is_zero(code: &Code<'_>, global: GlobalId, offset: i64, bytes: u64
 
 /// Bytes up to the first zero from an offset on, and this one.
 pub(crate) fn string_bytes(code: &Code<'_>, global: GlobalId, offset: i64) -> Option<u64> {
-    let init = code.program.globals[global].init.as_ref().filter(|init| init.relocations.is_empty())?;
-    let rest = init.data.get(usize::try_from(offset).ok()?..)?;
-    let length = rest.iter().position(|byte| *byte == 0)?;
-    u64::try_from(length + 1).ok()
+    let global = &code.program.globals[global];
+    let init = global.init.as_ref().filter(|init| init.relocations.is_empty())?;
+    let start = u64::try_from(offset).ok()?;
+    // Bytes beyond the data are zero.
+    let byte = |at: u64| usize::try_from(at).ok().and_then(|at| init.data.get(at)).copied().unwrap_or(0);
+    let end = (start..global.bytes).find(|at| byte(*at) == 0)?;
+    Some(end - start + 1)
 }
