@@ -218,6 +218,8 @@ impl Slicer<'_> {
             returns: old.returns.clone(),
             regs,
             blocks,
+            // Of a library function another program of the file may have taken it.
+            address_taken: old.address_taken && old.is_defined(),
             ..*old
         }
     }
