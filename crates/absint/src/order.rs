@@ -150,7 +150,7 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId
     let mut work: BTreeSet<FunctionId> = BTreeSet::new();
     // Constructors come before main, on the same thread.
     let before: State = input.constructors.iter().fold(State::default(), |mut state, function| {
-        state.opened.extend(&gates.opens[*function]);
+        state.opened.extend(gates.opens[*function].iter());
         state
     });
     for function in input.constructors {
@@ -180,7 +180,7 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId
                         let mut state = here.clone();
                         if *way == Way::Callback {
                             // Earlier rounds of the callback come before this one.
-                            state.opened.extend(&gates.opens[*target]);
+                            state.opened.extend(gates.opens[*target].iter());
                         }
                         state.rounds = if *way == Way::Callback && locals.waits(*target) {
                             rounds::unknown(gates.barriers.len())

@@ -10,7 +10,6 @@
 //! only do nothing (A-EXTERN) and return unknown addresses.
 
 mod calls;
-mod fast_hash;
 mod graph;
 mod instructions;
 mod library;

@@ -11,6 +11,7 @@ use crate::published::{Unpublished, routes};
 use crate::relation::Relation;
 use crate::rules::{Class, Rules, Verdict};
 use raddle_absint::accesses::Access;
+use raddle_absint::fast_hash::FastMap;
 use raddle_facts::{ObjectId, Offsets, PointsTo, ThreadFacts};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -182,7 +183,7 @@ struct Shapes {
 
 fn shapes(rules: &Rules<'_>, touched: Touched, unpublished: &mut Unpublished<'_>, work: &mut Work) -> Shapes {
     let mut shapes = Shapes { classes: Vec::new(), by_shape: BTreeMap::new(), unseen: Vec::new() };
-    let mut known: HashMap<_, u32> = HashMap::new();
+    let mut known: FastMap<_, u32> = FastMap::default();
     // Rules may look at the object itself for accesses of these lists, and for these objects.
     let mut own: BTreeSet<ObjectId> = BTreeSet::new();
     let mut special = vec![false; touched.lists.len()];
@@ -192,7 +193,7 @@ fn shapes(rules: &Rules<'_>, touched: Touched, unpublished: &mut Unpublished<'_>
             own.extend(rules.private(*index, unpublished));
         }
     }
-    let mut alike: HashMap<Vec<(u32, Offsets)>, Option<Vec<u32>>> = HashMap::new();
+    let mut alike: FastMap<Vec<(u32, Offsets)>, Option<Vec<u32>>> = FastMap::default();
     for (object, signature) in touched.of_object {
         let shared = !own.contains(&object) && !signature.iter().any(|(list, _)| special[*list as usize]);
         if shared && let Some(shape) = alike.get(&signature) {

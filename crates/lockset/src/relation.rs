@@ -5,8 +5,9 @@
 //! then counted class by class, which counts a pair once for each way to meet, and only some are listed.
 
 use crate::pairs::{Pair, Two};
+use raddle_absint::fast_hash::FastMap;
 use raddle_facts::ObjectId;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relation {
@@ -15,8 +16,8 @@ pub(crate) struct Relation {
     groups: Groups,
     /// Per group; `None`: too large.
     rows: Option<Vec<Bits>>,
-    /// Open pairs of classes, with an object.
-    open: BTreeMap<(u32, u32), ObjectId>,
+    /// Open pairs of classes, ascending, with an object.
+    open: Vec<((u32, u32), ObjectId)>,
     pairs: u64,
 }
 
@@ -46,15 +47,16 @@ impl Relation {
             }
         }
         let groups = Groups::new(&classes, members);
-        let mut open = BTreeMap::new();
-        for two in twos {
-            open.entry((two.first.min(two.second), two.first.max(two.second))).or_insert(two.object);
-        }
+        let key = |two: Two| ((two.first.min(two.second), two.first.max(two.second)), two.object);
+        let mut open: Vec<((u32, u32), ObjectId)> = twos.into_iter().map(key).collect();
+        // Stable: the first object stays.
+        open.sort_by_key(|(classes, _)| *classes);
+        open.dedup_by_key(|(classes, _)| *classes);
         let mut relation = Relation { classes, groups, rows: None, open, pairs: 0 };
-        relation.rows = relation.rows(relation.open.keys().copied());
+        relation.rows = relation.rows(relation.open.iter().map(|(classes, _)| *classes));
         relation.pairs = match &relation.rows {
             Some(rows) => relation.groups.count(rows),
-            None => sum(members, relation.open.keys().copied()),
+            None => sum(members, relation.open.iter().map(|(classes, _)| *classes)),
         };
         relation
     }
@@ -159,9 +161,11 @@ impl Relation {
     }
 
     fn object(&self, x: usize, y: usize) -> Option<ObjectId> {
-        self.classes[x].iter().find_map(|a| {
-            self.classes[y].iter().find_map(|b| self.open.get(&(*a.min(b), *a.max(b))).copied())
-        })
+        let object = |a: u32, b: u32| {
+            let key = (a.min(b), a.max(b));
+            self.open.binary_search_by_key(&key, |(classes, _)| *classes).ok().map(|at| self.open[at].1)
+        };
+        self.classes[x].iter().find_map(|a| self.classes[y].iter().find_map(|b| object(*a, *b)))
     }
 
     /// Without rows: class by class until there are enough.
@@ -204,13 +208,25 @@ impl Relation {
         if self.groups.members.len().max(self.groups.in_class.len()) * words * 8 > LARGEST {
             return None;
         }
+        let set = |row: &mut Bits, groups: &[u32]| {
+            row.resize(words, 0);
+            groups.iter().for_each(|group| row[*group as usize / 64] |= 1 << (group % 64));
+        };
         let mut of_class: Vec<Bits> = vec![Vec::new(); self.groups.in_class.len()];
+        // Of classes with so many groups that their bits are sooner added as words.
+        let mut large: Vec<Bits> = vec![Vec::new(); self.groups.in_class.len()];
         let mut add = |to: u32, from: u32| {
             let row = &mut of_class[to as usize];
-            row.resize(words, 0);
-            for group in &self.groups.in_class[from as usize] {
-                row[*group as usize / 64] |= 1 << (group % 64);
+            let groups = &self.groups.in_class[from as usize];
+            if groups.len() <= words {
+                return set(row, groups);
             }
+            let bits = &mut large[from as usize];
+            if bits.is_empty() {
+                set(bits, groups);
+            }
+            row.resize(words, 0);
+            row.iter_mut().zip(&*bits).for_each(|(word, more)| *word |= more);
         };
         for (a, b) in twos {
             add(a, b);
@@ -237,7 +253,7 @@ pub(crate) struct Listed<P> {
 
 impl Groups {
     fn new(classes: &[Vec<u32>], members: &[Vec<usize>]) -> Groups {
-        let mut known: HashMap<&[u32], u32> = HashMap::new();
+        let mut known: FastMap<&[u32], u32> = FastMap::default();
         let mut groups = Groups {
             of: vec![u32::MAX; classes.len()],
             members: Vec::new(),
@@ -282,7 +298,12 @@ fn bit(row: &Bits, at: u32) -> bool {
 }
 
 fn ones(row: &Bits) -> impl Iterator<Item = u32> + '_ {
-    row.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(at, word)| {
-        (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
+    row.iter().enumerate().flat_map(|(at, word)| {
+        let mut left = *word;
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros();
+            left &= left.checked_sub(1)?;
+            Some(at as u32 * 64 + bit)
+        })
     })
 }

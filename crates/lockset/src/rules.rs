@@ -3,11 +3,13 @@
 use crate::history::{Histories, contradiction, histories};
 use crate::published::Unpublished;
 use raddle_absint::accesses::{Access, Kind};
+use raddle_absint::fast_hash::FastMap;
 use raddle_absint::terms::{Definitions, term_of};
 use raddle_facts::{
     Distinct, GateKind, HeldLock, LocalOrder, LockMode, ObjectId, Offsets, OrderFacts, PointsTo, Root,
     Spacing, Term, ThreadFacts, ThreadId, Values,
 };
+use raddle_ir::FunctionId;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -29,17 +31,22 @@ pub(crate) struct Rules<'a> {
 /// Parts, locks, and whether the object is not yet published.
 type ProfileKey = (u32, Vec<LockKey>, bool);
 
+/// Function, whether it writes, whether it is atomic, order and locks: equal pointers are equal states.
+type PartsKey = (FunctionId, bool, bool, *const LocalOrder, *const Vec<HeldLock>);
+
 /// What was computed already.
 #[derive(Default)]
 pub(crate) struct Memo {
-    parts: RefCell<HashMap<usize, Rc<Parts>>>,
+    parts: RefCell<FastMap<usize, Rc<Parts>>>,
+    /// By what decides them, for accesses without cells of their own.
+    alike: RefCell<FastMap<PartsKey, Rc<Parts>>>,
     part_ids: RefCell<HashMap<String, u32>>,
     profiles: RefCell<HashMap<ProfileKey, Rc<Profile>>>,
-    judged: RefCell<HashMap<(u32, u32), Verdict>>,
+    judged: RefCell<FastMap<(u32, u32), Verdict>>,
     /// Per access, the block that it touches before anybody else can.
-    private: RefCell<HashMap<usize, Option<ObjectId>>>,
+    private: RefCell<FastMap<usize, Option<ObjectId>>>,
     /// Per access, its profile where that does not depend on the object.
-    plain: RefCell<HashMap<usize, Rc<Profile>>>,
+    plain: RefCell<FastMap<usize, Rc<Profile>>>,
 }
 
 /// Shared by all accesses in the same state.
@@ -145,7 +152,7 @@ pub enum Reason {
 
 impl Rules<'_> {
     pub fn classes(&self, object: ObjectId, list: &[usize], unpublished: &mut Unpublished<'_>) -> Vec<Class> {
-        let mut interned: HashMap<(Offsets, u64, u32), usize> = HashMap::new();
+        let mut interned: FastMap<(Offsets, u64, u32), usize> = FastMap::default();
         let mut classes: Vec<Class> = Vec::new();
         for index in list {
             let access = &self.accesses[*index];
@@ -228,18 +235,25 @@ impl Rules<'_> {
             _ => Vec::new(),
         };
         let prepared = self.threads.before_start.iter().filter(|before| before.site == access.site);
+        let prepares: Vec<(ThreadId, i64)> =
+            prepared.filter(|_| address.is_some()).map(|before| (before.thread, before.offset)).collect();
+        let (write, atomic) = (access.kind != Kind::Read, access.atomic.is_some());
+        let alike = (cells.is_empty() && prepares.is_empty())
+            .then(|| (access.function, write, atomic, Rc::as_ptr(&state.order), Rc::as_ptr(&state.locks)));
+        let known = alike.and_then(|key| self.memo.alike.borrow().get(&key).cloned());
+        if let Some(known) = known {
+            self.memo.parts.borrow_mut().insert(index, known.clone());
+            return known;
+        }
         let mut parts = Parts {
             id: 0,
-            write: access.kind != Kind::Read,
-            atomic: access.atomic.is_some(),
+            write,
+            atomic,
             threads,
             order: state.order.clone(),
             histories: histories(&state.locks, |lock| self.is_global(lock)),
             cells,
-            prepares: prepared
-                .filter(|_| address.is_some())
-                .map(|before| (before.thread, before.offset))
-                .collect(),
+            prepares,
         };
         let key = format!("{parts:?}");
         let mut ids = self.memo.part_ids.borrow_mut();
@@ -247,6 +261,9 @@ impl Rules<'_> {
         parts.id = *ids.entry(key).or_insert(next);
         let parts = Rc::new(parts);
         self.memo.parts.borrow_mut().insert(index, parts.clone());
+        if let Some(key) = alike {
+            self.memo.alike.borrow_mut().insert(key, parts.clone());
+        }
         parts
     }
 

@@ -13,7 +13,9 @@ use raddle_facts::{
 };
 use raddle_ir::{BlockId, CallArg, FunctionId, Operand, Reg, Terminator};
 use raddle_libmodel::{Arg, Effect, How, Returns, SemOp, SyncKind, ThreadOp};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// What a call does to order, besides running functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,9 +39,9 @@ pub(super) struct Gates {
     pub joined_on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<(ThreadId, FunctionId)>>,
     pub barriers: Vec<Barrier>,
     /// Per function, with all that it calls: gates that it may open, barrier waits, places of handles that it may write.
-    pub opens: IdVec<FunctionId, BTreeSet<GateId>>,
+    pub opens: IdVec<FunctionId, Rc<BTreeSet<GateId>>>,
     pub waits: IdVec<FunctionId, bool>,
-    pub overwrites: IdVec<FunctionId, BTreeSet<(ObjectId, Offsets)>>,
+    pub overwrites: IdVec<FunctionId, Rc<BTreeSet<(ObjectId, Offsets)>>>,
     /// Whether anything in a function, or in what it calls, matters to order.
     pub matters: IdVec<FunctionId, bool>,
     /// Places that hold thread handles and are written by one single thread.
@@ -54,16 +56,15 @@ pub(super) struct Gates {
 impl Gates {
     /// `spoiled`: semaphores and barriers that order nothing.
     pub fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, spoiled: &[Places]) -> Gates {
-        let none = || input.program.functions.ids().map(|_| BTreeSet::new()).collect();
         let mut gates = Gates {
             list: IdVec::new(),
             operations: HashMap::new(),
             on_edge: HashMap::new(),
             joined_on_edge: HashMap::new(),
             barriers: Vec::new(),
-            opens: none(),
+            opens: input.program.functions.ids().map(|_| Rc::default()).collect(),
             waits: input.program.functions.ids().map(|_| false).collect(),
-            overwrites: input.program.functions.ids().map(|_| BTreeSet::new()).collect(),
+            overwrites: input.program.functions.ids().map(|_| Rc::default()).collect(),
             matters: input.program.functions.ids().map(|_| false).collect(),
             holders: BTreeMap::new(),
             call_writes: HashMap::new(),
@@ -113,7 +114,7 @@ impl Gates {
     }
 
     pub(super) fn opened_at(&mut self, gate: GateId, at: (FunctionId, BlockId, usize)) {
-        self.opens[at.0].insert(gate);
+        Rc::make_mut(&mut self.opens[at.0]).insert(gate);
         self.openings.entry(gate).or_default().push(at);
     }
 
@@ -308,7 +309,7 @@ impl Gates {
                 let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
                 // A long write is taken to be anywhere behind its start.
                 let at = if access.bytes > 8 { Offsets::ANY } else { at };
-                self.overwrites[access.function].insert((object, at));
+                Rc::make_mut(&mut self.overwrites[access.function]).insert((object, at));
                 if matches!(inst, raddle_ir::Inst::Call { .. }) {
                     self.call_writes.entry(access.site).or_default().push((object, at));
                 }
@@ -327,26 +328,24 @@ impl Gates {
         }
         for component in &input.calls.bottom_up {
             // Members of a component do what all of them do.
-            let mut opens = BTreeSet::new();
-            let mut overwrites = BTreeSet::new();
-            let (mut waits, mut matters) = (false, false);
+            let mut all: Vec<FunctionId> = component.clone();
             for function in component {
                 let callees = input.calls.from[*function].iter().flat_map(|call| &call.runs);
-                let mut all: Vec<FunctionId> =
-                    callees.filter(|(_, way)| way.is_nested()).map(|(target, _)| *target).collect();
-                all.push(*function);
-                for callee in all {
-                    opens.extend(self.opens[callee].iter().copied());
-                    overwrites.extend(self.overwrites[callee].iter().copied());
-                    waits |= self.waits[callee];
-                    matters |= self.matters[callee] || own[callee] || !self.overwrites[callee].is_empty();
-                }
+                all.extend(callees.filter(|(_, way)| way.is_nested()).map(|(target, _)| *target));
             }
+            all.sort_unstable();
+            all.dedup();
+            let opens = union(all.iter().map(|callee| &self.opens[*callee]));
+            let overwrites = union(all.iter().map(|callee| &self.overwrites[*callee]));
+            let waits = all.iter().any(|callee| self.waits[*callee]);
+            let matters = !opens.is_empty()
+                || !overwrites.is_empty()
+                || all.iter().any(|callee| self.matters[*callee] || own[*callee]);
             for function in component {
                 self.opens[*function] = opens.clone();
                 self.overwrites[*function] = overwrites.clone();
                 self.waits[*function] = waits;
-                self.matters[*function] = matters || !opens.is_empty();
+                self.matters[*function] = matters;
             }
         }
     }
@@ -370,6 +369,21 @@ impl Gates {
             .iter()
             .any(|(a, at)| places.iter().any(|(b, offsets)| a == b && at.may_overlap(1, *offsets, 1)))
     }
+}
+
+/// All elements. Callees that do the same share their set, and so do their callers.
+fn union<'a, T: Ord + Copy + 'a>(sets: impl Iterator<Item = &'a Rc<BTreeSet<T>>>) -> Rc<BTreeSet<T>> {
+    let mut sets: Vec<&Rc<BTreeSet<T>>> = sets.filter(|set| !set.is_empty()).collect();
+    sets.sort_unstable_by_key(|set| (Reverse(set.len()), Rc::as_ptr(set)));
+    sets.dedup_by(|x, y| Rc::ptr_eq(x, y));
+    let Some((largest, others)) = sets.split_first() else { return Rc::default() };
+    let mut result = Rc::clone(largest);
+    for other in others {
+        if !other.is_subset(&result) {
+            Rc::make_mut(&mut result).extend(other.iter());
+        }
+    }
+    result
 }
 
 fn is_spoiled(input: Input<'_>, object: Term, spoiled: &[Places]) -> bool {

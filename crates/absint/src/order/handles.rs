@@ -11,6 +11,7 @@ use crate::terms::term_of;
 use raddle_facts::{ObjectId, Offsets, Root, Start, Term, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg};
 use raddle_libmodel::{Effect, ThreadOp};
+use std::rc::Rc;
 
 /// Where a cell may be.
 pub(super) fn places(input: Input<'_>, cell: Term) -> Vec<(ObjectId, Offsets)> {
@@ -229,7 +230,9 @@ fn followed(
 }
 
 fn void(input: Input<'_>, (object, at): (ObjectId, Offsets), state: &mut State) {
-    state.overwritten.insert((object, at));
+    if !state.overwritten.contains(&(object, at)) {
+        Rc::make_mut(&mut state.overwritten).insert((object, at));
+    }
     state.handles.retain(|cell, _| {
         !places(input, *cell)
             .iter()

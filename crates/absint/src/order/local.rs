@@ -8,6 +8,7 @@ use raddle_base::{Id, IdVec};
 use raddle_facts::{GateId, LocalOrder, ObjectId, Offsets, Rounds, Term, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Reg, Terminator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Registers that hold the handle of a single thread.
 pub(super) type Registers = HashMap<(FunctionId, Reg), ThreadId>;
@@ -19,7 +20,8 @@ pub(super) struct State {
     pub opened: BTreeSet<GateId>,
     pub rounds: Vec<Rounds>,
     pub handles: BTreeMap<Term, ThreadId>,
-    pub overwritten: BTreeSet<(ObjectId, Offsets)>,
+    /// Shared: large and mostly the same from instruction to instruction.
+    pub overwritten: Rc<BTreeSet<(ObjectId, Offsets)>>,
 }
 
 impl State {
@@ -29,7 +31,7 @@ impl State {
         self.passed.retain(|gate| other.passed.contains(gate));
         self.opened.extend(&other.opened);
         self.handles.retain(|cell, thread| other.handles.get(cell) == Some(thread));
-        self.overwritten.extend(&other.overwritten);
+        add(&mut self.overwritten, &other.overwritten);
         let merged = rounds::merge(&self.rounds, &other.rounds);
         let after = (self.passed.len(), self.opened.len(), self.handles.len(), self.overwritten.len());
         let changed = before != after || merged != self.rounds;
@@ -52,7 +54,7 @@ impl State {
         for (cell, thread) in kept {
             self.handles.entry(cell).or_insert(thread);
         }
-        self.overwritten.extend(&entry.overwritten);
+        add(&mut self.overwritten, &entry.overwritten);
     }
 
     /// A call of this function returned.
@@ -67,8 +69,16 @@ impl State {
             opened: self.opened.into_iter().collect(),
             rounds: self.rounds,
             handles: self.handles.into_iter().collect(),
-            overwritten: self.overwritten.into_iter().collect(),
+            overwritten: self.overwritten.iter().copied().collect(),
         }
+    }
+}
+
+fn add(set: &mut Rc<BTreeSet<(ObjectId, Offsets)>>, more: &Rc<BTreeSet<(ObjectId, Offsets)>>) {
+    if set.is_empty() {
+        *set = more.clone();
+    } else if !Rc::ptr_eq(set, more) && !more.is_subset(set) {
+        Rc::make_mut(set).extend(more.iter());
     }
 }
 
@@ -192,7 +202,7 @@ impl Local {
             }
         }
         let mut exit = exit.unwrap_or_default();
-        exit.opened.extend(&gates.opens[id]);
+        exit.opened.extend(gates.opens[id].iter());
         exit.handles.retain(|cell, _| gates.is_global(input, *cell));
         if recursive {
             let bound = worst(gates, id);
@@ -339,7 +349,7 @@ impl Local {
 fn worst(gates: &Gates, function: FunctionId) -> State {
     State {
         passed: BTreeSet::new(),
-        opened: gates.opens[function].clone(),
+        opened: BTreeSet::clone(&gates.opens[function]),
         rounds: if gates.waits[function] {
             rounds::unknown(gates.barriers.len())
         } else {

@@ -3,8 +3,8 @@
 //!
 //! Wave propagation after Pereira and Berlin (CGO 2009); cycles whose edges shift offsets settle by the widening of patterns.
 
-use super::fast_hash::FastSet;
 use super::sets::{EMPTY, SAME, Set, Sets, Shift};
+use crate::fast_hash::FastSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

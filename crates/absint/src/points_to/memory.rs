@@ -11,11 +11,11 @@
 //! So an access has a [`Class`], and a value is read as another class only if the program means it: the overlap is definite (both
 //! offsets exact, or the same stride), or the value is moved and never looked at.
 
-use super::fast_hash::{FastMap, FastSet};
 use super::graph::Node;
 use super::pattern;
 use super::sets::{LOSE, Pattern, SAME};
 use super::solver::Solver;
+use crate::fast_hash::{FastMap, FastSet};
 use raddle_facts::Offsets;
 
 /// Beyond this many cells (or views) of a region new ones are widened: large structures of large programs have some hundred
@@ -77,6 +77,9 @@ pub(super) struct RegionData {
     pub cells: Vec<Slot>,
     pub views: Vec<Slot>,
     links: Vec<Link>,
+    /// One pattern for all cells, or views, of a width.
+    merged_cells: Vec<(Width, Offsets)>,
+    merged_views: Vec<(Width, Offsets)>,
     pub flat: bool,
     /// The size of each object that it is the memory of, where it is one constant: copies end there.
     pub bytes: Option<i64>,
@@ -97,6 +100,30 @@ pub(super) struct Memory {
 enum Side {
     Cell,
     View,
+}
+
+impl RegionData {
+    fn add(&mut self, side: Side, slot: Slot) {
+        let (slots, merged) = match side {
+            Side::Cell => (&mut self.cells, &mut self.merged_cells),
+            Side::View => (&mut self.views, &mut self.merged_views),
+        };
+        slots.push(slot);
+        match merged.iter_mut().find(|(width, _)| *width == slot.width) {
+            Some((_, all)) => *all = pattern::merged(*all, slot.at),
+            None => merged.push((slot.width, slot.at)),
+        }
+    }
+
+    /// One pattern that includes this one and all slots of the width, without bounds.
+    fn widened(&self, side: Side, width: Width, at: Offsets) -> Offsets {
+        let merged = match side {
+            Side::Cell => &self.merged_cells,
+            Side::View => &self.merged_views,
+        };
+        let known = merged.iter().find(|(other, _)| *other == width);
+        pattern::without_bounds(known.map_or(at, |(_, all)| pattern::merged(*all, at)))
+    }
 }
 
 impl Memory {
@@ -160,8 +187,7 @@ impl Solver<'_> {
             if let Some(wide) = same().find(|slot| pattern::contains(slot.at, at)) {
                 return wide.node;
             }
-            let all = same().map(|slot| slot.at).chain([at]);
-            at = pattern::merged_unbounded(all).expect("one at least");
+            at = data.widened(side, width, at);
         }
         let pattern = self.sets.pattern(at);
         if let Some(node) = self.slot_index(side).get(&(region, pattern, width)) {
@@ -173,7 +199,7 @@ impl Solver<'_> {
         match side {
             Side::Cell => self.new_cell(region, slot),
             Side::View => {
-                self.memory.data(region).views.push(slot);
+                self.memory.data(region).add(side, slot);
                 for cell in self.memory.data(region).cells.clone() {
                     self.connect(cell, slot);
                 }
@@ -190,7 +216,7 @@ impl Solver<'_> {
     }
 
     fn new_cell(&mut self, region: Region, cell: Slot) {
-        self.memory.data(region).cells.push(cell);
+        self.memory.data(region).add(Side::Cell, cell);
         for view in self.memory.data(region).views.clone() {
             self.connect(cell, view);
         }
@@ -254,9 +280,9 @@ impl Solver<'_> {
             let Some(inside) = pattern::clip(at, 1 - i64::from(cell.width.bytes), bytes - 1) else { return };
             at = inside;
         }
-        if self.memory.data(link.to).cells.len() >= MOST_CARRIED {
-            let same = self.memory.data(link.to).cells.iter().filter(|other| other.width == cell.width);
-            at = pattern::merged_unbounded(same.map(|other| other.at).chain([at])).expect("one at least");
+        let to = self.memory.data(link.to);
+        if to.cells.len() >= MOST_CARRIED {
+            at = to.widened(Side::Cell, cell.width, at);
         }
         let target = self.cell(link.to, at, cell.width);
         self.graph.edge(&mut self.sets, cell.node, target, SAME);

@@ -1,7 +1,7 @@
 //! Abstract objects by kind, and the places inside the library's object.
 
-use super::fast_hash::FastMap;
 use super::pattern;
+use crate::fast_hash::FastMap;
 use raddle_base::IdVec;
 use raddle_facts::{Object, ObjectId, ObjectKind, Offsets};
 use raddle_libmodel::memory::Library;

@@ -118,16 +118,15 @@ fn same_residue(a: Offsets, b: Offsets) -> bool {
 }
 
 /// One pattern that includes both.
-fn merged(a: Offsets, b: Offsets) -> Offsets {
+pub(super) fn merged(a: Offsets, b: Offsets) -> Offsets {
     let distance = a.anchor.abs_diff(b.anchor);
     let stride = gcd(gcd(a.stride, b.stride), distance);
     normal(Offsets { anchor: a.anchor, stride, low: a.low.min(b.low), high: a.high.max(b.high) })
 }
 
-/// One pattern that includes all, without bounds.
-pub(super) fn merged_unbounded(patterns: impl Iterator<Item = Offsets>) -> Option<Offsets> {
-    let all = patterns.reduce(merged)?;
-    Some(if all.stride == 0 { all } else { unbounded(all.anchor, all.stride) })
+/// The pattern without bounds, if it is more than one offset.
+pub(super) fn without_bounds(p: Offsets) -> Offsets {
+    if p.stride == 0 { p } else { unbounded(p.anchor, p.stride) }
 }
 
 /// Adds a pattern to a list of at most [`MOST_PATTERNS`].

@@ -1,9 +1,9 @@
 //! From the solved graph to plain facts.
 
 use super::calls::How;
-use super::fast_hash::FastMap;
 use super::sets::{EMPTY, Set};
 use super::solver::Solver;
+use crate::fast_hash::FastMap;
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{Cell, ObjectId, ObjectKind, Offsets, PointsTo, SetId};
 use raddle_ir::FunctionId;

@@ -4,8 +4,8 @@
 //! After Barbar and Sui, "Hash consed points-to sets" (SAS 2021). Unions keep the patterns of an object few (see [`super::pattern`]), so
 //! they depend on the order of operands; both orders include both operands.
 
-use super::fast_hash::{FastHasher, FastMap};
 use super::pattern;
+use crate::fast_hash::{FastHasher, FastMap};
 use raddle_facts::Offsets;
 
 /// A set; 0 is empty.

@@ -2,7 +2,6 @@
 //! look at what their pointers newly point to and add edges.
 
 use super::calls::Invoke;
-use super::fast_hash::{FastMap, FastSet};
 use super::graph::{Graph, Node};
 use super::memory::{Link, Memory, Region, Width};
 use super::objects::Objects;
@@ -10,6 +9,7 @@ use super::pattern;
 use super::sets::{EMPTY, Entry, SAME, Set, Sets};
 use super::types::Types;
 use crate::Roots;
+use crate::fast_hash::{FastMap, FastSet};
 use raddle_facts::{ObjectKind, Offsets, Values};
 use raddle_ir::{DebugTypeId, FunctionId, GlobalId, Program, SiteId};
 use raddle_libmodel::Models;

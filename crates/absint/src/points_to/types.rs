@@ -1,7 +1,7 @@
 //! Declared types, as far as memory from outside is made of them.
 
-use super::fast_hash::FastMap;
 use super::pattern;
+use crate::fast_hash::FastMap;
 use raddle_base::Symbol;
 use raddle_facts::Offsets;
 use raddle_ir::{DebugType, DebugTypeId, FunctionId, Program, SymbolRef};

@@ -3,17 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
-pub(super) type FastSet<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
+pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
+pub type FastSet<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
 
 const K: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct FastHasher(u64);
+pub struct FastHasher(u64);
 
 impl FastHasher {
     /// The hash of a list of words.
-    pub(super) fn of(words: &[u64]) -> u64 {
+    pub fn of(words: &[u64]) -> u64 {
         let mut hasher = FastHasher(words.len() as u64);
         for word in words {
             hasher.write_u64(*word);
@@ -28,7 +28,11 @@ impl Hasher for FastHasher {
         (self.0 ^ (self.0 >> 32)).wrapping_mul(K)
     }
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        for byte in rest {
             self.write_u64(u64::from(*byte));
         }
     }
