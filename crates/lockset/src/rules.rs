@@ -238,8 +238,13 @@ impl Rules<'_> {
         let prepares: Vec<(ThreadId, i64)> =
             prepared.filter(|_| address.is_some()).map(|before| (before.thread, before.offset)).collect();
         let (write, atomic) = (access.kind != Kind::Read, access.atomic.is_some());
-        let alike = (cells.is_empty() && prepares.is_empty())
-            .then(|| (access.function, write, atomic, Rc::as_ptr(&state.order), Rc::as_ptr(&state.locks)));
+        let alike = (cells.is_empty() && prepares.is_empty()).then_some((
+            access.function,
+            write,
+            atomic,
+            Rc::as_ptr(&state.order),
+            Rc::as_ptr(&state.locks),
+        ));
         let known = alike.and_then(|key| self.memo.alike.borrow().get(&key).cloned());
         if let Some(known) = known {
             self.memo.parts.borrow_mut().insert(index, known.clone());

@@ -4,8 +4,9 @@ use super::flags::{self, LockQuery};
 use super::nonzero::shown;
 use super::renewed::{Places, overlap, places_of};
 use super::{Input, join_all};
-use crate::accesses::{Kind, Objects, Targets};
+use crate::accesses::{Access, Kind, Objects, Targets};
 use crate::calls::{Call, Way};
+use crate::fast_hash::{FastMap, FastSet};
 use crate::terms::term_of;
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{
@@ -277,24 +278,31 @@ impl Gates {
             return;
         }
         let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
-        // Sets of pointers that lead to no handle: most.
-        let mut elsewhere: HashMap<SetId, bool> = HashMap::new();
-        let mut writes: Vec<(usize, ObjectId, Offsets)> = Vec::new();
-        for (index, access) in
-            input.accesses.iter().enumerate().filter(|(_, access)| access.kind == Kind::Write)
-        {
-            if let Targets::Set(set) = access.targets {
-                let targets = input.points_to.targets_of(set);
-                let none = || !targets.iter().any(|(object, _)| self.holders.contains_key(object));
-                if *elsewhere.entry(set).or_insert_with(none) {
-                    continue;
+        let mut known_writers: FastSet<(ObjectId, FunctionId)> = FastSet::default();
+        // What writes of so many bytes through a set of pointers may write of handles: mostly nothing.
+        let mut written: FastMap<(SetId, u64), Held> = FastMap::default();
+        let mut repeated: FastSet<(FunctionId, SetId, u64)> = FastSet::default();
+        let mut writes: Vec<(&Access, Held)> = Vec::new();
+        for access in input.accesses.iter().filter(|access| access.kind == Kind::Write) {
+            let held = || -> Held {
+                let targets = access.targets(input.points_to).iter().copied();
+                targets.filter(|(object, at)| self.holds_handles(*object, *at, access.bytes)).collect()
+            };
+            let (held, is_new) = match access.targets {
+                Targets::Set(set) => (
+                    written.entry((set, access.bytes)).or_insert_with(held).clone(),
+                    repeated.insert((access.function, set, access.bytes)),
+                ),
+                Targets::List(_) => (held(), true),
+            };
+            for (object, _) in held.iter().filter(|_| is_new) {
+                if known_writers.insert((*object, access.function)) {
+                    writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);
                 }
             }
-            for (object, at) in access.targets(input.points_to) {
-                if self.holds_handles(*object, *at, access.bytes) {
-                    writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);
-                    writes.push((index, *object, *at));
-                }
+            let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
+            if !held.is_empty() && (is_new || matches!(inst, raddle_ir::Inst::Call { .. })) {
+                writes.push((access, held));
             }
         }
         self.holders.retain(|object, _| {
@@ -303,15 +311,14 @@ impl Gates {
                     by.len() <= 1 && by.iter().all(|thread| !input.threads.threads[*thread].many)
                 })
         });
-        for (index, object, at) in writes {
-            if self.holders.contains_key(&object) {
-                let access = &input.accesses[index];
-                let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
+        for (access, held) in writes {
+            let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
+            for (object, at) in held.iter().filter(|(object, _)| self.holders.contains_key(object)) {
                 // A long write is taken to be anywhere behind its start.
-                let at = if access.bytes > 8 { Offsets::ANY } else { at };
-                Rc::make_mut(&mut self.overwrites[access.function]).insert((object, at));
+                let at = if access.bytes > 8 { Offsets::ANY } else { *at };
+                Rc::make_mut(&mut self.overwrites[access.function]).insert((*object, at));
                 if matches!(inst, raddle_ir::Inst::Call { .. }) {
-                    self.call_writes.entry(access.site).or_default().push((object, at));
+                    self.call_writes.entry(access.site).or_default().push((*object, at));
                 }
             }
         }
@@ -370,6 +377,9 @@ impl Gates {
             .any(|(a, at)| places.iter().any(|(b, offsets)| a == b && at.may_overlap(1, *offsets, 1)))
     }
 }
+
+/// Places that may hold handles.
+type Held = Rc<[(ObjectId, Offsets)]>;
 
 /// All elements. Callees that do the same share their set, and so do their callers.
 fn union<'a, T: Ord + Copy + 'a>(sets: impl Iterator<Item = &'a Rc<BTreeSet<T>>>) -> Rc<BTreeSet<T>> {

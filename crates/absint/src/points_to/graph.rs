@@ -143,10 +143,13 @@ impl Graph {
 
     /// Merges the nodes of every cycle of plain copies and numbers the rest in topological order.
     pub(super) fn collapse(&mut self, sets: &mut Sets) {
-        let components = self.components();
-        let mut position = components.len() as u32;
-        for component in components {
+        let (members, ends) = self.components();
+        let mut position = ends.len() as u32;
+        let mut start = 0;
+        for end in ends {
             position -= 1;
+            let component = &members[start..end];
+            start = end;
             let root = component[0];
             for other in &component[1..] {
                 self.merge(sets, root, *other);
@@ -211,8 +214,8 @@ impl Graph {
     }
 
     /// Strongly connected components over plain copies, sinks first (Tarjan; other edges count for the order only where they are
-    /// met on the way down).
-    fn components(&mut self) -> Vec<Vec<Node>> {
+    /// met on the way down): the members of all, one component after the other, and where each ends.
+    fn components(&mut self) -> (Vec<Node>, Vec<usize>) {
         const NEW: u32 = u32::MAX;
         const DONE: u32 = u32::MAX - 1;
         let len = self.parent.len();
@@ -221,7 +224,7 @@ impl Graph {
         let mut stack: Vec<Node> = Vec::new();
         let mut path: Vec<(Node, usize)> = Vec::new();
         let mut next = 0;
-        let mut result = Vec::new();
+        let (mut members, mut ends) = (Vec::new(), Vec::new());
         for start in 0..len {
             let start_node = Node(start as u32);
             if number[start] != NEW || self.parent[start] != start_node || self.set[start].is_none() {
@@ -270,19 +273,19 @@ impl Graph {
                     low[parent] = low[parent].min(low[index]);
                 }
                 if low[index] == number[index] {
-                    let mut component = Vec::new();
+                    let first = members.len();
                     while let Some(member) = stack.pop() {
                         number[member.0 as usize] = DONE;
-                        component.push(member);
+                        members.push(member);
                         if member == node {
                             break;
                         }
                     }
-                    component.sort_unstable();
-                    result.push(component);
+                    members[first..].sort_unstable();
+                    ends.push(members.len());
                 }
             }
         }
-        result
+        (members, ends)
     }
 }

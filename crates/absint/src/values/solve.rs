@@ -274,9 +274,12 @@ impl<'a> Solver<'a> {
         let cell = &mut state.cells[reg.index()];
         let value = Value { term: value.term.filter(|term| *term != own), ..value };
         if take(cell, value, mode, widen, range(ty), &state.shape.thresholds) {
-            let readers: Vec<BlockId> = state.shape.readers(reg).to_vec();
+            let readers = state.shape.readers(reg).len();
             self.changed = true;
-            readers.into_iter().for_each(|block| self.queue(function, block));
+            for at in 0..readers {
+                let block = self.state(function).shape.readers(reg)[at];
+                self.queue(function, block);
+            }
         }
     }
 
