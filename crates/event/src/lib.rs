@@ -1,7 +1,7 @@
 //! The vocabulary of things that happen in a run: events, traces and schedules as plain values.
 //!
 //! Written by machines (the interpreter, later the native runtime), read by happens-before, the explorers, `certify` and the
-//! reports. Ids are those of one run: threads and objects are numbered in order of creation and never reused.
+//! reports. Ids are those of one run and never reused; threads are numbered in order of creation.
 
 mod codec;
 mod event;

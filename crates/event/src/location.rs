@@ -6,7 +6,7 @@ raddle_base::define_id! {
 }
 
 raddle_base::define_id! {
-    /// A memory object (global, local, heap block), numbered in order of creation and never reused within a run.
+    /// A memory object (global, local, heap block), never reused within a run.
     pub struct ObjectId, "o"
 }
 

@@ -34,21 +34,29 @@ impl StackId {
     pub const EMPTY: StackId = StackId(0);
 }
 
-/// Records in order of [`ObjectId`]; labels and stacks are interned and outlive a reset (there are few).
+/// What each object is. An id names the thread that made the object and the how-manieth of its objects it is, so that it does not depend
+/// on what other threads did before: partial-order reduction compares objects over runs. Labels and stacks are interned and
+/// outlive a reset (there are few).
 #[derive(Clone, Debug)]
 pub(crate) struct Records {
-    records: Vec<Record>,
+    by_thread: Vec<Vec<Record>>,
+    /// Whose the records are, in order of creation.
+    makers: Vec<u32>,
     labels: Vec<Arc<str>>,
     label_index: HashMap<Arc<str>, u32>,
     stacks: Vec<Arc<[SiteId]>>,
     stack_index: HashMap<Arc<[SiteId]>, u32>,
 }
 
+/// Of an id; the rest is the thread.
+const INDEX_BITS: u32 = 22;
+
 impl Records {
     pub fn new() -> Self {
         let empty: Arc<[SiteId]> = Arc::from([]);
         Self {
-            records: Vec::new(),
+            by_thread: Vec::new(),
+            makers: Vec::new(),
             labels: Vec::new(),
             label_index: HashMap::new(),
             stacks: vec![empty.clone()],
@@ -57,21 +65,34 @@ impl Records {
     }
 
     pub fn push(&mut self, record: Record) -> ObjectId {
-        let id = ObjectId(self.records.len() as u32);
-        self.records.push(record);
+        let thread = record.thread.0;
+        if self.by_thread.len() <= thread as usize {
+            self.by_thread.resize(thread as usize + 1, Vec::new());
+        }
+        let own = &mut self.by_thread[thread as usize];
+        assert!(
+            thread < 1 << (32 - INDEX_BITS) && own.len() < (1 << INDEX_BITS) - 2,
+            "ids of objects are used up"
+        );
+        let id = ObjectId(thread << INDEX_BITS | own.len() as u32);
+        own.push(record);
+        self.makers.push(thread);
         id
     }
 
     pub fn get(&self, object: ObjectId) -> Option<&Record> {
-        self.records.get(object.0 as usize)
+        let own = self.by_thread.get((object.0 >> INDEX_BITS) as usize)?;
+        own.get((object.0 & ((1 << INDEX_BITS) - 1)) as usize)
     }
 
     pub fn len(&self) -> usize {
-        self.records.len()
+        self.makers.len()
     }
 
     pub fn truncate(&mut self, len: usize) {
-        self.records.truncate(len);
+        for maker in self.makers.drain(len.min(self.makers.len())..) {
+            self.by_thread[maker as usize].pop();
+        }
     }
 
     pub fn label(&mut self, text: &str) -> Name {
