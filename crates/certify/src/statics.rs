@@ -39,7 +39,9 @@ pub(crate) mod values;
 pub(crate) mod writes;
 
 use accesses::Access;
+use locks::HeldAt;
 use memory::Memory;
+use order::OrderAt;
 use raddle_base::SiteId;
 use raddle_facts::StaticProof;
 use raddle_ir::{FunctionId, Program};
@@ -86,9 +88,7 @@ pub fn open_pairs(
     let code = Code::new(program, models, proof)?;
     let accesses = accesses::collect(&code);
     check_base(&code, &accesses)?;
-    let points = accesses.iter().map(|access| access.at).collect();
-    let held = locks::check(&code, &Returning::of(&code), &accesses, &points)?;
-    let order = order::check(&code, &accesses, &held, &points)?;
+    let (held, order) = locks_and_order(&code, &accesses)?;
     let origin = |index: usize| code.origin(accesses[index].site);
     let open = pairs::open(&code, &accesses, &held, &order);
     let sites = open.into_iter().map(|(a, b)| (origin(a), origin(b)));
@@ -103,6 +103,12 @@ pub fn excludes_races(program: &Program, models: &Models, proof: &StaticProof) -
 }
 
 fn check_pairs(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
+    let (held, order) = locks_and_order(code, accesses)?;
+    pairs::check(code, accesses, &held, &order)
+}
+
+/// Checks both; what is made or destroyed while others may use it counts for nothing.
+fn locks_and_order(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(HeldAt, OrderAt), Refusal> {
     let operations = renewed::operations(code);
     let places = accesses.iter().map(|access| access.at).chain(operations.iter().map(|one| one.at));
     let points = places.collect();
@@ -113,7 +119,7 @@ fn check_pairs(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> 
         held = renewed::without(code, held, &void);
         order = order::check(code, accesses, &held, &points)?;
     }
-    pairs::check(code, accesses, &held, &order)
+    Ok((held, order))
 }
 
 /// What is not checked of the facts about order, locks and pairs, besides what the whole checker takes on trust: each a clause that completes

@@ -38,7 +38,7 @@ pub fn witness_subject(path: &Path) -> Result<Subject, DriverError> {
 /// What a witness or a certificate is worth.
 #[derive(Clone, Debug)]
 pub enum Certified {
-    Witness(Answer),
+    Witness(Box<Answer>),
     Certificate(Acceptance),
 }
 
@@ -48,7 +48,7 @@ pub fn certify(path: &Path, inputs: &[PathBuf]) -> Result<Certified, DriverError
     if certificate::is_certificate(&text) {
         return certificate::judge(path, &text, inputs).map(Certified::Certificate);
     }
-    replay(path, inputs).map(Certified::Witness)
+    replay(path, inputs).map(|answer| Certified::Witness(Box::new(answer)))
 }
 
 fn read(path: &Path) -> Result<Record, DriverError> {
