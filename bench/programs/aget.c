@@ -1,4 +1,8 @@
-/* A segmented downloader: THREADS threads fetch their parts of a file and account for them under one lock. Race-free. */
+// A segmented downloader: THREADS threads fetch their parts of a file and account for them under one lock. Race-free.
+//@ bench: -DTHREADS=3
+//@ paper: 2008 paper: PDP 1
+//@ bench: -DTHREADS=5
+//@ paper: 2008 paper: PDP 1
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,10 @@
-/* A block compressor as a pipeline: main reads blocks, THREADS - 2 workers compress them, a writer puts them out in order. Three
-   locks: the queue, the results, the statistics. BIG has more accesses per block. Race-free. */
+// A block compressor as a pipeline: main reads blocks, THREADS - 2 workers compress them, a writer puts them out in order. Three
+// locks: the queue, the results, the statistics. BIG has more accesses per block. Race-free.
+//@ bench: -DTHREADS=4
+//@ paper: 2008 paper: PDP 45
+//@ bench: -DTHREADS=10
+//@ bench: -DTHREADS=4 -DBIG
+//@ paper: 2008 paper: PDP 45
 #include <pthread.h>
 
 #ifndef THREADS

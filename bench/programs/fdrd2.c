@@ -1,4 +1,6 @@
-/* The running example of the 2008 paper (Fig. 1): y is touched under f2 and, if c was read as 0, under f1. One race. */
+// The running example of the 2008 paper (Fig. 1): y is touched under f2 and, if c was read as 0, under f1. One race.
+//@ bench:
+//@ paper: 2008 paper: PDP 14
 #include <pthread.h>
 
 static pthread_mutex_t f1 = PTHREAD_MUTEX_INITIALIZER, f2 = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,6 @@
-/* fdrd2 with more work in both threads before and after: the same race. */
+// fdrd2 with more work in both threads before and after: the same race.
+//@ bench:
+//@ paper: 2008 paper: PDP 68
 #include <pthread.h>
 
 static pthread_mutex_t f1 = PTHREAD_MUTEX_INITIALIZER, f2 = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,9 @@
-/* A parallel file scanner: main queues the files of a small tree, two threads take them off a shared queue and search them. Four
-   locks: queue, matches, statistics, output. With BUG the counter of matches is read outside of its lock. */
+// A parallel file scanner: main queues the files of a small tree, two threads take them off a shared queue and search them. Four
+// locks: queue, matches, statistics, output. With BUG the counter of matches is read outside of its lock.
+//@ bench:
+//@ paper: 2008 paper: PDP 182
+//@ bench: -DBUG
+//@ paper: 2008 paper: PDP 10
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
-/* Parallel quicksort of the 2008 paper's kind: two threads sort one half each, main merges; five locks, thousands of accesses.
-   Race-free. */
+// Parallel quicksort of the 2008 paper's kind: two threads sort one half each, main merges; five locks, thousands of accesses.
+// Race-free.
+//@ bench:
+//@ paper: 2008 paper: PDP 1
 #include <pthread.h>
 
 #define N 64

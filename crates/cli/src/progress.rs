@@ -25,13 +25,15 @@ impl Line {
             return;
         }
         self.last.set(Some(Instant::now()));
+        let seconds = self.began.elapsed().as_secs_f64();
         let _ = write!(
             std::io::stderr(),
-            "\r\x1b[Kexploring: {} executions, {} races, pass {}, {:.0} s",
+            "\r\x1b[Kexploring: {} executions, {:.0} per second, depth {}, {} races, pass {}, {seconds:.0} s",
             progress.executions,
+            progress.executions as f64 / seconds.max(0.001),
+            progress.depth,
             progress.races,
             progress.pass,
-            self.began.elapsed().as_secs_f64()
         );
     }
 
