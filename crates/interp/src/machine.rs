@@ -138,6 +138,10 @@ impl Machine for Interp {
         }
     }
 
+    fn standpoint(&self, thread: ThreadId) -> u64 {
+        self.threads[thread.0 as usize].stutter.local
+    }
+
     fn enabled(&self, choices: &mut Vec<Choice>) {
         choices.clear();
         if self.world.state.status == Status::Running {

@@ -32,6 +32,9 @@ pub trait Machine {
     /// All choices open in this state, in order of thread, then variant. Empty exactly when `status` is not `Running`.
     fn enabled(&self, choices: &mut Vec<Choice>);
 
+    /// A hash of where the thread stands: the same whenever its own state is. A thread is only ever put to sleep where it has stood before.
+    fn standpoint(&self, thread: ThreadId) -> u64;
+
     /// Performs one of the `enabled` choices. Panics on a choice that is not enabled: callers check.
     fn step(&mut self, choice: Choice, sink: &mut dyn Sink);
 

@@ -4,7 +4,7 @@
 //! does there, or it is known that whatever it does is covered. Otherwise it is tried on the machine.
 //!
 //! Trying is also the rule for threads that may go round in circles: what wakes them or puts them to sleep is known only from what
-//! the machine offers in each state. A thread goes round only if it stops at one place twice.
+//! the machine offers in each state. A thread goes round only if it stops twice in the same local state.
 
 use super::optimal::Search;
 use super::run::{Action, Into, perform};
@@ -12,7 +12,7 @@ use super::sections::Locks;
 use super::wakeup::{Tree, may_come_first};
 use crate::dependence::{Footprint, LockUse, compete};
 use crate::enumerate::Recorder;
-use raddle_base::{Id, SiteId};
+use raddle_base::Id;
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
 use std::collections::HashMap;
@@ -56,7 +56,7 @@ impl<C> Search<'_, '_, '_, C> {
         {
             pending[last.thread().index()] = None;
         }
-        let circles = self.circles(&pending);
+        let circles = self.run.circles(machine, &pending);
         let ended = Ended { pending, circles };
         let races = self.races(&ended);
         let mut reversed: HashMap<Second, Vec<usize>> = HashMap::new();
@@ -260,18 +260,6 @@ impl<C> Search<'_, '_, '_, C> {
         !ended.circles[thread.index()] && rest.iter().all(straight)
     }
 
-    fn circles(&self, pending: &[Option<(Operation, Action)>]) -> Vec<bool> {
-        let mut sites: Vec<Vec<SiteId>> = vec![Vec::new(); pending.len()];
-        let mut circles = vec![false; pending.len()];
-        let next = pending.iter().flatten().map(|(operation, next)| (next.choice.thread.index(), *operation));
-        let done = self.run.steps.iter().map(|step| (step.thread().index(), step.operation));
-        for (thread, operation) in done.chain(next) {
-            circles[thread] |= operation.kind == OpKind::Spin || sites[thread].contains(&operation.site);
-            sites[thread].push(operation.site);
-        }
-        circles
-    }
-
     /// The steps behind the one at `depth` that are not ordered after it.
     fn independent_of(&self, depth: usize) -> Vec<usize> {
         let step = &self.run.steps[depth];
@@ -305,11 +293,12 @@ impl<C> Search<'_, '_, '_, C> {
     ) -> Vec<Vec<Action>> {
         let choices: Vec<Choice> = rest.iter().map(|at| self.run.steps[*at].action.choice).collect();
         let Some((actions, enabled)) = self.follow(machine, depth, &choices) else { return Vec::new() };
-        let (mut after, mut path, mut recorder) = (Vec::new(), Vec::new(), Recorder::from_the_middle());
+        let (mut after, mut path, mut standpoints) = (Vec::new(), Vec::new(), Vec::new());
+        let mut recorder = Recorder::from_the_middle();
         let mut sequences = Vec::new();
         for choice in enabled.iter().copied().filter(|choice| choice.thread == thread) {
             let before = machine.checkpoint();
-            let mut into = Into { recorder: &mut recorder, path: &mut path };
+            let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
             let last = perform(machine, choice, &enabled, &mut after, &mut into, &self.grouping).0;
             machine.restore(&before);
             machine.discard(before);
@@ -326,7 +315,8 @@ impl<C> Search<'_, '_, '_, C> {
         choices: &[Choice],
     ) -> Option<(Vec<Action>, Vec<Choice>)> {
         self.reach(machine, depth);
-        let (mut path, mut recorder) = (Vec::new(), Recorder::from_the_middle());
+        let (mut path, mut standpoints) = (Vec::new(), Vec::new());
+        let mut recorder = Recorder::from_the_middle();
         let mut actions = Vec::new();
         let mut enabled = self.nodes[depth].enabled.clone();
         let mut after = Vec::new();
@@ -334,7 +324,7 @@ impl<C> Search<'_, '_, '_, C> {
             if !enabled.contains(choice) {
                 return None;
             }
-            let mut into = Into { recorder: &mut recorder, path: &mut path };
+            let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
             actions.push(perform(machine, *choice, &enabled, &mut after, &mut into, &self.grouping).0);
             std::mem::swap(&mut enabled, &mut after);
         }

@@ -21,6 +21,8 @@ pub(crate) struct Run {
     pub(crate) steps: Vec<Step>,
     /// Choices: one per step, and one for each release that a step took along.
     pub(crate) path: Vec<Taken>,
+    /// Where the thread stood before each of these choices.
+    standpoints: Vec<u64>,
     pub(crate) recorder: Recorder,
 }
 
@@ -70,6 +72,7 @@ impl Run {
         if let Some(step) = self.steps.get(depth) {
             self.recorder.truncate(self.path[step.taken].events);
             self.path.truncate(step.taken);
+            self.standpoints.truncate(step.taken);
         }
         self.steps.truncate(depth);
     }
@@ -93,7 +96,8 @@ impl Run {
         let taken = self.path.len();
         let threads = machine.thread_count();
         let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
-        let mut into = Into { recorder: &mut self.recorder, path: &mut self.path };
+        let standpoints = &mut self.standpoints;
+        let mut into = Into { recorder: &mut self.recorder, path: &mut self.path, standpoints };
         let (mut action, worst) = perform(machine, choice, before, after, &mut into, grouping);
         let outcome = action.footprint;
         if precision == Precision::Operation && outcome != Footprint::Everything {
@@ -184,6 +188,29 @@ impl Run {
                     || !step.action.touched.iter().all(born)
             }
         }
+    }
+
+    /// Which threads have come back to where they stood before, up to the end of the run: one that has not was never asleep, and would
+    /// not be in any other run with the same steps of it.
+    pub(super) fn circles<M: Machine>(
+        &self,
+        machine: &M,
+        pending: &[Option<(Operation, Action)>],
+    ) -> Vec<bool> {
+        let mut stood: Vec<(ThreadId, u64)> = Vec::with_capacity(self.path.len());
+        stood.extend(self.path.iter().zip(&self.standpoints).map(|(taken, at)| (taken.choice.thread, *at)));
+        let next = || pending.iter().flatten().map(|(operation, next)| (next.choice.thread, operation));
+        stood.extend(next().map(|(thread, _)| (thread, machine.standpoint(thread))));
+        stood.sort_unstable();
+        let mut circles = vec![false; pending.len()];
+        for pair in stood.windows(2).filter(|pair| pair[0] == pair[1]) {
+            circles[pair[0].0.index()] = true;
+        }
+        let done = self.steps.iter().map(|step| (step.thread(), &step.operation));
+        for (thread, _) in done.chain(next()).filter(|(_, operation)| operation.kind == OpKind::Spin) {
+            circles[thread.index()] = true;
+        }
+        circles
     }
 
     /// Where the steps of each thread are.
@@ -282,6 +309,15 @@ impl Action {
 pub(super) struct Into<'a> {
     pub(super) recorder: &'a mut Recorder,
     pub(super) path: &'a mut Vec<Taken>,
+    pub(super) standpoints: &'a mut Vec<u64>,
+}
+
+impl Into<'_> {
+    fn step<M: Machine>(&mut self, machine: &mut M, choice: Choice) {
+        self.path.push(Taken { choice, events: self.recorder.len() });
+        self.standpoints.push(machine.standpoint(choice.thread));
+        machine.step(choice, self.recorder);
+    }
 }
 
 /// Performs one step on the machine and finds out what it did, and what its operation might have done at worst.
@@ -297,13 +333,11 @@ pub(super) fn perform<M: Machine>(
     let held = machine.held_locks(choice.thread);
     let problems = machine.problems().len();
     let events = into.recorder.len();
-    into.path.push(Taken { choice, events });
-    machine.step(choice, into.recorder);
+    into.step(machine, choice);
     machine.enabled(after);
     let first = Choice { variant: 0, ..choice };
     while grouping.goes_on(machine, choice.thread, after) {
-        into.path.push(Taken { choice: first, events: into.recorder.len() });
-        machine.step(first, into.recorder);
+        into.step(machine, first);
         machine.enabled(after);
     }
     let events = &into.recorder.trace().events[events..];

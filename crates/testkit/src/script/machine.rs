@@ -11,6 +11,7 @@ use raddle_machine::{
     Canonical, Machine, ObjectInfo, ObjectKind, OpKind, Operation, Sink, StackSource, Status, ThreadInfo,
     Visibility,
 };
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 #[derive(Clone)]
@@ -229,6 +230,12 @@ impl Machine for ScriptMachine {
 
     fn pending(&self, thread: ThreadId) -> Option<Operation> {
         self.operation(thread)
+    }
+
+    fn standpoint(&self, thread: ThreadId) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.state.thread(thread).local.hash(&mut hasher);
+        hasher.finish()
     }
 
     fn enabled(&self, choices: &mut Vec<Choice>) {
