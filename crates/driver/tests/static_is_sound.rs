@@ -6,7 +6,8 @@
 //!
 //! `RADDLE_SOAK=1` runs the full count, `RADDLE_PROGRAMS=a..b` the programs of these seeds, `RADDLE_PROGRAM=seed` shows one in full,
 //! `RADDLE_WEIGHTS=once=20,barrier=0` changes how often idioms occur, `RADDLE_SHRUNK=n` how many failing programs are made small,
-//! `RADDLE_EXPANDED=n` how many instructions the analysis may expand a program to.
+//! `RADDLE_EXPANDED=n` how many instructions the analysis may expand a program to, `RADDLE_JOBS=n` how many threads work. A failure is
+//! printed as soon as it is met, progress after every batch of a long run.
 
 use raddle_config::Config;
 use raddle_explore::dpor::optimal;
@@ -282,6 +283,7 @@ fn run(seeds: Range<u64>, profile: &Profile, analysis: Analysis) -> Tally {
     let began = Instant::now();
     let next = AtomicU64::new(seeds.start);
     let tally = Mutex::new(Tally::default());
+    let done = AtomicU64::new(0);
     let work = || {
         let folder = tempfile::tempdir().expect("a folder for C files");
         loop {
@@ -301,18 +303,35 @@ fn run(seeds: Range<u64>, profile: &Profile, analysis: Analysis) -> Tally {
                 let examined = program
                     .map_err(|text| Failure { kind: Kind::NotC, text })
                     .and_then(|program| examine(program.expect("it has a main"), sample.seed, analysis));
+                if let Err(failure) = &examined {
+                    eprintln!("seed {}: {failure}", sample.seed);
+                }
                 tally.lock().expect("no one panics with it").add(sample, examined);
+            }
+            let done = done.fetch_add(samples.len() as u64, Ordering::Relaxed) + samples.len() as u64;
+            if seeds.end - seeds.start > 10 * BATCH {
+                eprintln!(
+                    "{done} programs, up to seed {}, {:.0?}",
+                    samples[samples.len() - 1].seed,
+                    began.elapsed()
+                );
             }
         }
     };
+    let jobs = std::env::var("RADDLE_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(2);
     std::thread::scope(|scope| {
-        scope.spawn(work);
+        (1..jobs).for_each(|_| {
+            scope.spawn(work);
+        });
         work();
     });
     let mut tally = tally.into_inner().expect("no one panics with it");
     tally.seconds = began.elapsed().as_secs_f64();
     tally
 }
+
+/// How many of the slowest analyses the tally names.
+const SLOWEST: usize = 8;
 
 #[derive(Default)]
 struct Tally {
@@ -325,8 +344,8 @@ struct Tally {
     seconds: f64,
     searched: Duration,
     analysed: Duration,
-    /// The analysis that took longest, and of which seed.
-    slowest: (Duration, u64),
+    /// The analyses that took longest, and of which seeds.
+    slowest: Vec<(Duration, u64)>,
     /// By tag: race-free programs, those of them that are proved.
     precision: BTreeMap<&'static str, (u64, u64)>,
     gaps: BTreeMap<String, u64>,
@@ -339,7 +358,9 @@ impl Tally {
         if let Ok(Examined { searched, analysed, .. }) = &examined {
             self.searched += *searched;
             self.analysed += *analysed;
-            self.slowest = self.slowest.max((*analysed, sample.seed));
+            self.slowest.push((*analysed, sample.seed));
+            self.slowest.sort_by(|a, b| b.cmp(a));
+            self.slowest.truncate(SLOWEST);
         }
         let (races, answer) = match examined {
             Ok(Examined { truth: Truth::Decided(found), answer: Some(answer), .. }) => (found.races, answer),
@@ -374,7 +395,7 @@ impl Tally {
     fn summary(&self) -> String {
         let mut text = format!(
             "{} programs: {} racy, {} race-free, {} too large; {:.0} per second\n\
-             searches {:.1?}, analyses {:.1?}, the slowest {:.1?} of seed {}\n\
+             searches {:.1?}, analyses {:.1?}, the slowest of seeds {:.1?}\n\
              {} of the race-free proved, {} answers unknown, {} failures",
             self.programs,
             self.racy,
@@ -383,8 +404,7 @@ impl Tally {
             self.programs as f64 / self.seconds,
             self.searched,
             self.analysed,
-            self.slowest.0,
-            self.slowest.1,
+            self.slowest.iter().map(|(time, seed)| (seed, time)).collect::<Vec<_>>(),
             self.proved,
             self.unknown,
             self.failures.len()

@@ -1,5 +1,6 @@
 //! The state of a program in the making, and the vocabulary of the idioms: variables, locks of all kinds, wrappers, accesses.
 
+use super::destroy::{Kind, Synchroniser};
 use super::source::{Item, Node, block, branch, fixed, line, mentions};
 use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,8 @@ pub(super) struct Builder {
     pub(super) results: bool,
     pub(super) mutexes: Vec<String>,
     pub(super) ints: Vec<String>,
+    /// What can be destroyed.
+    pub(super) synchronisers: Vec<Synchroniser>,
     pub(super) tags: BTreeSet<&'static str>,
     wrapped: BTreeSet<(&'static str, &'static str)>,
     names: u32,
@@ -122,6 +125,7 @@ impl Builder {
             results: false,
             mutexes: Vec::new(),
             ints: Vec::new(),
+            synchronisers: Vec::new(),
             tags: BTreeSet::new(),
             wrapped: BTreeSet::new(),
             names: 0,
@@ -227,7 +231,13 @@ impl Builder {
         if kind == LockKind::Mutex {
             self.mutexes.push(name.clone());
         }
-        Lock { kind, address: format!("&{name}") }
+        let address = format!("&{name}");
+        self.destroyable(Kind::Lock(kind), &address);
+        Lock { kind, address }
+    }
+
+    pub(super) fn destroyable(&mut self, kind: Kind, address: &str) {
+        self.synchronisers.push(Synchroniser { kind, address: address.to_owned() });
     }
 
     /// Statements that make a lock ready for use.

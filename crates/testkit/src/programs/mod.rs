@@ -5,6 +5,7 @@
 //! and [`slice`] cuts each out of the lowered whole again. [`shrink`] makes a failing one small.
 
 mod builder;
+mod destroy;
 mod idioms;
 mod mutate;
 mod shrink;
@@ -40,22 +41,28 @@ pub struct Profile {
     pub weights: Vec<(String, u32)>,
     /// How many percent of the programs are damaged.
     pub mutated: u32,
+    /// How many percent destroy locks and the like.
+    pub destroyed: u32,
     /// Statements that synchronise, over all threads, beyond which no further idiom is added.
     pub size: usize,
 }
 
 impl Default for Profile {
     fn default() -> Self {
-        Self { weights: Vec::new(), mutated: 88, size: 9 }
+        Self { weights: Vec::new(), mutated: 88, destroyed: 15, size: 9 }
     }
 }
 
 impl Profile {
-    /// Weights written as `once=20,barrier=0`.
+    /// Weights written as `once=20,barrier=0`; `destroyed=60` is that percentage.
     pub fn with_weights(mut self, text: &str) -> Self {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (name, weight) = part.split_once('=').unwrap_or((part, "100"));
-            self.weights.push((name.to_owned(), weight.parse().unwrap_or(0)));
+            let weight = weight.parse().unwrap_or(0);
+            match name {
+                "destroyed" => self.destroyed = weight,
+                _ => self.weights.push((name.to_owned(), weight)),
+            }
         }
         self
     }
@@ -84,6 +91,10 @@ pub fn generate(seed: u64, profile: &Profile) -> Sample {
             }
             at -= weight;
         }
+    }
+    let mut random = Random::new(seed ^ 0x64_6573_7472_6F79);
+    if random.chance(profile.destroyed) {
+        destroy::add(&mut b, &mut random);
     }
     let words = Words { mutexes: b.mutexes.clone(), ints: b.ints.clone(), threads: b.threads };
     let mut tags = std::mem::take(&mut b.tags);

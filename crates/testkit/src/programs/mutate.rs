@@ -87,7 +87,7 @@ fn is_synchronisation(node: &Node) -> bool {
         Node::Line(text) | Node::Fixed(text) => text,
         Node::Block { head, .. } => head,
     };
-    ["lock", "join", "wait", "sem_", "atomic", "take", "give", "once", "barrier"]
+    ["lock", "join", "wait", "sem_", "atomic", "take", "give", "once", "barrier", "destroy"]
         .iter()
         .any(|word| text.contains(word))
 }
@@ -124,7 +124,8 @@ fn pairs(source: &mut Source) -> Vec<(Path, usize)> {
 
 /// What a statement acquires, as text.
 fn locked(text: &str) -> Option<&str> {
-    let takes = (text.contains("lock") && !text.contains("unlock") && !text.contains("give"))
+    let takes = (text.contains("lock")
+        && !["unlock", "give", "destroy"].iter().any(|word| text.contains(word)))
         || text.starts_with("sem_wait");
     if takes { argument(text) } else { None }
 }

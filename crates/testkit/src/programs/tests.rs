@@ -29,6 +29,7 @@ fn every_feature_is_made() {
     assert_eq!(many("threads: "), 13);
     assert_eq!(many("argument: "), 5);
     assert_eq!(many("lock: "), 6);
+    assert_eq!(many("destroyed: "), 8);
     assert!(many("mutation: ") >= 23, "{} kinds of mutation", many("mutation: "));
 }
 

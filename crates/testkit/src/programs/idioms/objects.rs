@@ -1,6 +1,7 @@
 //! Locks inside objects and locks behind pointers: which lock is it, and is it the one of this object?
 
 use crate::programs::builder::{Builder, Lock, LockKind, Role};
+use crate::programs::destroy::Kind;
 use crate::programs::source::{Item, Node, branch, line};
 
 /// `p->m` guards `p->x`.
@@ -60,6 +61,7 @@ pub(super) fn boxes(b: &mut Builder) {
     for object in ready {
         let nodes = b.initialise(kind, &format!("&({object})->m"));
         b.before.extend(nodes);
+        b.destroyable(Kind::Lock(kind), &format!("&({object})->m"));
     }
     let lock = Lock { kind, address: format!("&{p}->m") };
     let mut body = vec![b.access(&format!("{p}->z"))];

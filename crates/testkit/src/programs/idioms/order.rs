@@ -1,6 +1,7 @@
 //! Order without locks: semaphores, conditions, barriers, once, atomics.
 
-use crate::programs::builder::Builder;
+use crate::programs::builder::{Builder, LockKind};
+use crate::programs::destroy::Kind;
 use crate::programs::source::{Item, Node, block, branch, line};
 
 /// A semaphore hands data over.
@@ -8,6 +9,7 @@ pub(super) fn post(b: &mut Builder) {
     let x = b.int();
     let sem = b.fresh("s");
     b.global(format!("sem_t {sem}"));
+    b.destroyable(Kind::Lock(LockKind::Semaphore), &format!("&{sem}"));
     let start = if b.chance(12) { 1 } else { 0 };
     b.before.push(line(format!("sem_init(&{sem}, 0, {start});")));
     let (one, other) = b.two();
@@ -29,6 +31,7 @@ pub(super) fn condvar(b: &mut Builder) {
     let (ready, cond) = (b.fresh("ready"), b.fresh("c"));
     b.global(format!("int {ready}"));
     b.global(format!("pthread_cond_t {cond} = PTHREAD_COND_INITIALIZER"));
+    b.destroyable(Kind::Condition, &format!("&{cond}"));
     let lock = b.mutex();
     let (one, other) = b.two();
     let mut say = vec![line(format!("{ready} = 1;"))];
@@ -67,6 +70,7 @@ pub(super) fn barrier(b: &mut Builder) {
     let n = b.threads;
     let cells = b.fresh("cell");
     b.global(format!("pthread_barrier_t {barrier}"));
+    b.destroyable(Kind::Barrier, &format!("&{barrier}"));
     b.global(format!("int {cells}[{n}]"));
     let count = if b.chance(12) { n - 1 } else { n };
     b.before.push(line(format!("pthread_barrier_init(&{barrier}, 0, {count});")));

@@ -2,6 +2,7 @@
 //! read at different times, cells that overlap.
 
 use crate::programs::builder::{Builder, Lock, LockKind, Role};
+use crate::programs::destroy::Kind;
 use crate::programs::source::{Item, Node, block, branch, fixed, line};
 
 /// Several objects from one allocation site: whose lock, whose field?
@@ -23,6 +24,9 @@ pub(super) fn made(b: &mut Builder) {
     } else {
         b.before.push(line(format!("{objects}[0] = {make}();")));
         b.before.push(line(format!("{objects}[1] = {make}();")));
+    }
+    for k in 0..2 {
+        b.destroyable(Kind::Lock(LockKind::Mutex), &format!("&{objects}[{k}]->m"));
     }
     let p = b.local("p", &format!("struct {tag} *# = 0;"));
     let q = b.local("q", &format!("struct {tag} *# = 0;"));
