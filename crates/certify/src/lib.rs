@@ -6,6 +6,7 @@
 
 mod confirmed;
 mod detector;
+pub mod explored;
 mod names;
 mod path;
 mod problem;

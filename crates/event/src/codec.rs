@@ -1,10 +1,11 @@
-//! Text and binary forms of schedules and traces, each with a version in front.
+//! Text and binary forms of schedules, traces and search trees, each but the last with a version in front.
 //!
 //! Reading checks form only and never panics: any text or bytes give a value or an error.
 
 mod binary;
 mod schedule_text;
 mod trace_text;
+mod tree_text;
 mod words;
 
 use std::fmt;

@@ -72,15 +72,21 @@ fn parse_word(word: &str) -> Option<(Choice, usize)> {
         Some((word, run)) => (word, number(run)? as usize),
         None => (word, 1),
     };
+    let choice = parse_choice(word)?;
+    (run > 0 && run <= LONGEST).then_some((choice, run))
+}
+
+/// `T1` or `T1/2`.
+pub(super) fn parse_choice(word: &str) -> Option<Choice> {
     let (thread, variant) = match word.split_once('/') {
         Some((thread, variant)) => (thread, number(variant)?),
         None => (word, 0),
     };
     let thread = ThreadId(number(thread.strip_prefix('T')?)?);
-    (run > 0 && run <= LONGEST).then_some((Choice { thread, variant }, run))
+    Some(Choice { thread, variant })
 }
 
 /// Digits only: no sign.
-fn number(text: &str) -> Option<u32> {
+pub(super) fn number(text: &str) -> Option<u32> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }

@@ -17,6 +17,7 @@
 mod baseline;
 mod confirm;
 mod optimal;
+mod record;
 mod reversal;
 mod run;
 mod sections;
@@ -26,9 +27,12 @@ mod wakeup;
 pub(crate) use run::Run;
 pub(crate) use sections::weak_trace;
 
-use crate::enumerate::{Exploration, Limits};
+use crate::enumerate::{Coverage, Exploration, Limits};
 use crate::pdp::{Counters, Oracle, Pruning};
+use optimal::Extras;
+use raddle_event::SearchTree;
 use raddle_machine::{Machine, Visibility};
+use record::Recording;
 use sections::Locks;
 
 /// What a reduced search found out.
@@ -56,12 +60,28 @@ pub fn baseline<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibi
 
 /// Searches with wake-up trees; otherwise like [`baseline`].
 pub fn optimal<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
-    optimal::search(machine, limits, visibility, Locks::Ordered, None)
+    optimal::search(machine, limits, visibility, Extras::of(Locks::Ordered))
+}
+
+/// Like [`optimal`], and writes down the tree of the last pass; `None` when the search was not complete or the tree has more than
+/// `most` states.
+pub fn optimal_with_tree<M: Machine>(
+    machine: &mut M,
+    limits: &Limits,
+    visibility: Visibility,
+    most: usize,
+) -> (Reduced, Option<SearchTree>) {
+    let mut recording = Recording::new(most);
+    let extras = Extras { recording: Some(&mut recording), ..Extras::of(Locks::Ordered) };
+    let reduced = optimal::search(machine, limits, visibility, extras);
+    let complete = reduced.exploration.coverage == Coverage::Complete;
+    let tree = recording.finish().filter(|_| complete);
+    (reduced, tree)
 }
 
 /// Like [`optimal`], but with one order only of critical sections whose order no race depends on.
 pub fn for_races<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
-    optimal::search(machine, limits, visibility, Locks::Commute, None)
+    optimal::search(machine, limits, visibility, Extras::of(Locks::Commute))
 }
 
 /// Like [`for_races`], without what the oracle knows to be free of races.
@@ -73,5 +93,6 @@ pub(crate) fn pruned<M: Machine>(
     counters: &mut Counters,
 ) -> Reduced {
     let mut pruning = Pruning::new(oracle, counters);
-    optimal::search(machine, limits, visibility, Locks::Commute, Some(&mut pruning))
+    let extras = Extras { pruning: Some(&mut pruning), ..Extras::of(Locks::Commute) };
+    optimal::search(machine, limits, visibility, extras)
 }

@@ -12,6 +12,7 @@
 //! With threads that sleep until something changes, an enabling step need not be the only one that could have enabled; classes are
 //! then finer than need be.
 
+use super::record::Recording;
 use super::run::{Action, Precision, Run};
 use super::sections::{Grouping, Locks};
 use super::tally::{PassEnd, Tally};
@@ -26,19 +27,23 @@ pub(super) fn search<M: Machine>(
     machine: &mut M,
     limits: &Limits,
     visibility: Visibility,
-    locks: Locks,
-    mut pruning: Option<&mut Pruning>,
+    extras: Extras,
 ) -> Reduced {
+    let Extras { locks, mut pruning, mut recording } = extras;
     let mut grouping = Grouping::new(locks);
     Tally::new(limits, visibility).passes(machine, |tally, machine| {
         tally.covers = match (grouping.locks, &pruning) {
             (Locks::Ordered, None) => Covers::Everything,
             _ => Covers::RacesOnly,
         };
+        if let Some(recording) = recording.as_deref_mut() {
+            recording.restart();
+        }
         let mut search = Search {
             tally,
             grouping: grouping.clone(),
             pruning: pruning.as_deref_mut(),
+            recording: recording.as_deref_mut(),
             run: Run::default(),
             nodes: Vec::new(),
         };
@@ -53,10 +58,24 @@ pub(super) fn search<M: Machine>(
     })
 }
 
+/// What makes a search different from the plain one.
+pub(super) struct Extras<'s, 'p> {
+    pub(super) locks: Locks,
+    pub(super) pruning: Option<&'s mut Pruning<'p>>,
+    pub(super) recording: Option<&'s mut Recording>,
+}
+
+impl Extras<'_, '_> {
+    pub(super) fn of(locks: Locks) -> Self {
+        Self { locks, pruning: None, recording: None }
+    }
+}
+
 pub(super) struct Search<'s, 'a, 'p, C> {
     pub(super) tally: &'s mut Tally<'a>,
     pub(super) grouping: Grouping,
     pub(super) pruning: Option<&'s mut Pruning<'p>>,
+    recording: Option<&'s mut Recording>,
     pub(super) run: Run,
     /// One per step of the run: the state before it.
     pub(super) nodes: Vec<Node<C>>,
@@ -96,14 +115,19 @@ impl<C> Search<'_, '_, '_, C> {
         loop {
             if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
                 self.tally.ended(machine, &self.run)?;
+                self.record(Recording::end);
                 return self.confirm(machine);
             }
             let mut enabled = Vec::new();
             machine.enabled(&mut enabled);
             let stands = self.pruning.as_ref().map_or_else(Stands::new, |pruning| pruning.stands(machine));
             self.nodes.push(Node { checkpoint: Some(machine.checkpoint()), enabled, sleep, tree, stands });
+            if let (Some(recording), Some(node)) = (self.recording.as_deref_mut(), self.nodes.last()) {
+                recording.enter(node);
+            }
             let node = self.nodes.last_mut().expect("it was pushed");
             let Some((choice, below)) = node.next_choice() else {
+                self.record(Recording::leave);
                 let node = self.nodes.pop().expect("it was pushed");
                 machine.discard(node.checkpoint.expect("it was made just now"));
                 self.tally.blocked();
@@ -123,6 +147,7 @@ impl<C> Search<'_, '_, '_, C> {
         if let Some(lock) = self.grouping.looks_at(machine, choice.thread) {
             return Err(PassEnd::LockSeen(lock));
         }
+        self.record(|recording| recording.take(choice));
         let node = self.nodes.last().expect("there is a node to go on from");
         let mut after = Vec::new();
         self.run.step(machine, choice, &node.enabled, &mut after, Precision::Outcome, &self.grouping);
@@ -148,12 +173,19 @@ impl<C> Search<'_, '_, '_, C> {
                     return self.step(machine, choice).map(|sleep| Some((sleep, below)));
                 }
             }
+            self.record(Recording::leave);
             let node = self.nodes.pop().expect("it is the last");
             if let Some(checkpoint) = node.checkpoint {
                 machine.discard(checkpoint);
             }
         }
         Ok(None)
+    }
+
+    fn record(&mut self, write: impl FnOnce(&mut Recording)) {
+        if let Some(recording) = self.recording.as_deref_mut() {
+            write(recording);
+        }
     }
 
     /// Brings the machine to the state of a node on the present path.
