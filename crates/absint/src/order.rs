@@ -15,6 +15,7 @@ mod local;
 mod nonzero;
 pub mod renewed;
 mod rounds;
+mod unmade;
 
 pub use flags::LockQuery;
 

@@ -1,7 +1,7 @@
 //! The static analysis never misses a race that the enumerator finds, on random C programs.
 //!
 //! Every racing pair of source lines must be among the pairs that the analysis warns of, and a program with a race is never called
-//! safe. What the enumerator cannot finish within its limits is searched again with partial-order reduction, which finds the same
+//! safe; `certify` accepts the proof of every program that is called safe, and none of a program with a race. What the enumerator cannot finish within its limits is searched again with partial-order reduction, which finds the same
 //! races; on some programs both run and are compared. The other direction, race-free programs that are proved, is measured only.
 //!
 //! `RADDLE_SOAK=1` runs the full count, `RADDLE_PROGRAMS=a..b` the programs of these seeds, `RADDLE_PROGRAM=seed` shows one in full,
@@ -9,12 +9,14 @@
 //! `RADDLE_EXPANDED=n` how many instructions the analysis may expand a program to, `RADDLE_JOBS=n` how many threads work. A failure is
 //! printed as soon as it is met, progress after every batch of a long run.
 
+use raddle_certify::statics::check;
 use raddle_config::Config;
 use raddle_explore::dpor::optimal;
 use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, sync};
+use raddle_facts::StaticProof;
 use raddle_frontend::Request;
 use raddle_interp::{Interp, Options};
-use raddle_ir::{Program, SiteId};
+use raddle_ir::{Program, SiteId, program_hash};
 use raddle_libmodel::Models;
 use raddle_lockset::{Warning, analyse};
 use raddle_machine::Visibility;
@@ -77,7 +79,7 @@ fn a_slice_is_the_program_alone() {
 #[test]
 fn a_lost_warning_is_noticed() {
     fn silent(_: &Program, _: &Models) -> Answer {
-        Answer { warnings: BTreeSet::new(), unknown: BTreeSet::new() }
+        Answer { warnings: BTreeSet::new(), unknown: BTreeSet::new(), proof: Ok(()) }
     }
     let profile = Profile::default();
     let tally = run(0..30, &profile, silent);
@@ -113,6 +115,8 @@ struct Answer {
     warnings: BTreeSet<Pair>,
     /// What it did not understand; then nothing is called safe.
     unknown: BTreeSet<String>,
+    /// Whether its facts are a proof, or what is missing.
+    proof: Result<(), String>,
 }
 
 type Analysis = fn(&Program, &Models) -> Answer;
@@ -124,10 +128,18 @@ fn statically(program: &Program, models: &Models) -> Answer {
     }
     let analysis = analyse(program, models, &options).expect("its own recipe");
     let spots = |warning: &Warning| pair(spot(program, warning.first), spot(program, warning.second));
-    Answer {
-        warnings: analysis.warnings.iter().map(spots).collect(),
-        unknown: analysis.gaps.iter().map(|gap| gap.text.clone()).collect(),
-    }
+    let warnings = analysis.warnings.iter().map(spots).collect();
+    let unknown = analysis.gaps.iter().map(|gap| gap.text.clone()).collect();
+    let proof = StaticProof {
+        program: format!("{:032x}", program_hash(program)),
+        data_model: program.data_model.name().to_owned(),
+        entries: Vec::new(),
+        assumptions: analysis.assumptions.iter().map(|id| (*id).to_owned()).collect(),
+        recipe: analysis.recipe,
+        facts: analysis.facts,
+    };
+    let proof = check(program, models, &proof).map(drop).map_err(|refusal| refusal.to_string());
+    Answer { warnings, unknown, proof }
 }
 
 /// What the enumerator says.
@@ -149,11 +161,21 @@ enum Kind {
     CalledSafe,
     /// Warnings, but none of this race.
     PairMissing,
+    /// A race, and `certify` accepts a proof that there is none.
+    ProofAccepted,
+    /// No warning, and `certify` does not accept the proof.
+    ProofRefused,
     Panic,
     /// The two searches, not the analysis.
     SearchesDiffer,
     NotWellFormed,
     NotC,
+}
+
+impl Kind {
+    fn has_race(self) -> bool {
+        matches!(self, Kind::CalledSafe | Kind::PairMissing | Kind::ProofAccepted)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -175,12 +197,21 @@ const OUTSIDE: [&str; 4] = ["use-after-free", "double-free", "invalid-free", "ou
 fn compare(found: &Found, answer: &Answer) -> Result<(), Failure> {
     let warned = lines(&answer.warnings);
     let missing: Vec<_> = lines(&found.races).into_iter().filter(|lines| !warned.contains(lines)).collect();
-    if missing.is_empty() {
+    let is_safe = warned.is_empty() && answer.unknown.is_empty();
+    let proof = match &answer.proof {
+        Ok(()) if !found.races.is_empty() => Some((Kind::ProofAccepted, "for a program with a race")),
+        Err(refusal) if is_safe && found.races.is_empty() => Some((Kind::ProofRefused, refusal.as_str())),
+        _ => None,
+    };
+    if missing.is_empty() && proof.is_none() {
         return Ok(());
     }
     // Outside of what A-BOUNDS takes for granted: memory used after it was freed, or beyond its end.
     if found.problems.iter().any(|problem| OUTSIDE.contains(problem)) {
         return Ok(());
+    }
+    if let (Some((kind, text)), true) = (proof, missing.is_empty()) {
+        return Err(Failure { kind, text: text.to_owned() });
     }
     let kind = match (warned.is_empty(), answer.unknown.is_empty()) {
         (true, true) => Kind::CalledSafe,
@@ -189,7 +220,13 @@ fn compare(found: &Found, answer: &Answer) -> Result<(), Failure> {
         _ => Kind::PairMissing,
     };
     let besides = &found.problems;
-    Err(Failure { kind, text: format!("races of lines {missing:?} are missing; other errors: {besides:?}") })
+    Err(Failure {
+        kind,
+        text: format!(
+            "races of lines {missing:?} are missing, proof {:?}; other errors: {besides:?}",
+            answer.proof
+        ),
+    })
 }
 
 const LIMITS: Limits<'static> = Limits {
@@ -369,7 +406,7 @@ impl Tally {
                 return;
             }
             Err(failure) => {
-                self.racy += u64::from(matches!(failure.kind, Kind::CalledSafe | Kind::PairMissing));
+                self.racy += u64::from(failure.kind.has_race());
                 self.failures.insert(sample.seed, failure);
                 return;
             }
@@ -452,6 +489,7 @@ fn show(sample: &Sample, analysis: Analysis) {
     let models = Models::resolve(&program, &Config::default());
     let answer = analysis(&program, &models);
     println!("warnings of {:?}, unknown {:?}", lines(&answer.warnings), answer.unknown);
+    println!("proof: {:?}", answer.proof);
     match truth(&Arc::new(program), &Arc::new(models), sample.seed) {
         Ok(Truth::Decided(found)) => {
             println!("races of {:?}, errors {:?}", lines(&found.races), found.problems);

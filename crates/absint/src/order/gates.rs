@@ -2,7 +2,8 @@
 
 use super::flags::{self, LockQuery};
 use super::nonzero::shown;
-use super::renewed::{Places, overlap, places_of};
+use super::renewed::{At, Places, overlap, places_of};
+use super::unmade::Unmade;
 use super::{Input, join_all};
 use crate::accesses::{Access, Kind, Objects, Targets};
 use crate::calls::{Call, Way};
@@ -172,16 +173,17 @@ impl Gates {
         });
     }
 
-    /// Semaphores that are made once, with 0, as one object.
+    /// Semaphores that are made once, with 0, as one object, before anybody waits.
     fn semaphores(&mut self, input: Input<'_>, spoiled: &[Places]) {
         let is_semaphore = |kind: SyncKind| matches!(kind, SyncKind::Semaphore | SyncKind::KernelSemaphore);
-        for (object, count) in single_objects(input, is_semaphore) {
+        for (object, count, made) in single_objects(input, is_semaphore) {
             if count != 0 || is_spoiled(input, object, spoiled) {
                 continue;
             }
             let mut posts = Vec::new();
             let mut waits = Vec::new();
             let mut tries = Vec::new();
+            let mut uses = Vec::new();
             each_effect(input, |function, call, args, effect| match effect {
                 Effect::Sem(SemOp::Post { sem }, _) if self.may_be(input, function, args, *sem, object) => {
                     posts.push((function, call.block, call.index, call.site));
@@ -191,6 +193,7 @@ impl Gates {
                     if !only || argument(input, function, args, *sem) != Some(object) {
                         return;
                     }
+                    uses.push((function, call.block, call.index));
                     match (how, returns, call.parts(input.program, function).0) {
                         (How::Block, ..) => waits.push(call.site),
                         // The result is zero if it did wait.
@@ -202,6 +205,9 @@ impl Gates {
                 }
                 _ => {}
             });
+            if used_unmade(input, made, &uses) {
+                continue;
+            }
             let openers = posts.iter().flat_map(|post| input.threads.runs[post.0].iter().copied()).collect();
             let gate = self.add(GateKind::Semaphore(object), openers);
             for (function, block, index, site) in posts {
@@ -219,13 +225,14 @@ impl Gates {
         }
     }
 
-    /// Barriers for which exactly as many single threads wait as their count says.
+    /// Barriers for which exactly as many single threads wait as their count says, all after it is made.
     fn barriers(&mut self, input: Input<'_>, spoiled: &[Places]) {
-        for (object, count) in single_objects(input, |kind| kind == SyncKind::Barrier) {
+        for (object, count, made) in single_objects(input, |kind| kind == SyncKind::Barrier) {
             if is_spoiled(input, object, spoiled) {
                 continue;
             }
             let mut sites = Vec::new();
+            let mut uses = Vec::new();
             let mut members: Vec<ThreadId> = Vec::new();
             let mut clear = true;
             each_effect(input, |function, call, args, effect| {
@@ -236,13 +243,15 @@ impl Gates {
                         && call.effects.len() == 1
                         && call.runs.is_empty();
                     sites.push((function, call.site));
+                    uses.push((function, call.block, call.index));
                     members.extend(&input.threads.runs[function]);
                 }
             });
             members.sort();
             members.dedup();
             let single = members.iter().all(|thread| !input.threads.threads[*thread].many);
-            if clear && single && i64::try_from(members.len()) == Ok(count) {
+            let counted = i64::try_from(members.len()) == Ok(count);
+            if clear && single && counted && !used_unmade(input, made, &uses) {
                 let index = self.barriers.len();
                 self.barriers.push(Barrier { object, count: count as u32, members });
                 for (function, site) in sites {
@@ -396,6 +405,12 @@ fn union<'a, T: Ord + Copy + 'a>(sets: impl Iterator<Item = &'a Rc<BTreeSet<T>>>
     result
 }
 
+/// Whether an object may be waited for before it is made.
+fn used_unmade(input: Input<'_>, made: At, uses: &[At]) -> bool {
+    let unmade = Unmade::before(input, made);
+    uses.iter().any(|at| unmade.reaches(*at))
+}
+
 fn is_spoiled(input: Input<'_>, object: Term, spoiled: &[Places]) -> bool {
     let places = places_of(input, object);
     spoiled.iter().any(|other| overlap(input, &places, other))
@@ -423,9 +438,10 @@ fn argument(input: Input<'_>, function: FunctionId, args: &[CallArg], at: Arg) -
     args.get(usize::from(at.0)).map(|arg| term_of(input.values, function, arg.value))
 }
 
-/// Synchronisation objects of a kind that one site makes, once, with a constant count, as one global term that lies in memory.
-fn single_objects(input: Input<'_>, wanted: impl Fn(SyncKind) -> bool) -> Vec<(Term, i64)> {
-    let mut made: Vec<(Term, i64, bool)> = Vec::new();
+/// Synchronisation objects of a kind that one site makes, once, with a constant count, as one global term that lies in memory; with
+/// that site.
+fn single_objects(input: Input<'_>, wanted: impl Fn(SyncKind) -> bool) -> Vec<(Term, i64, At)> {
+    let mut made: Vec<(Term, i64, bool, At)> = Vec::new();
     each_effect(input, |function, call, args, effect| {
         let Effect::SyncInit { kind, object, attribute, .. } = effect else { return };
         if !wanted(*kind) {
@@ -441,13 +457,14 @@ fn single_objects(input: Input<'_>, wanted: impl Fn(SyncKind) -> bool) -> Vec<(T
             && input.definitions.is_global(input.threads, term)
             && term.index.is_none()
             && matches!(term.root, Root::Global(_) | Root::Reg(..));
-        made.push((term, count.unwrap_or(-1), clear && count.is_some()));
+        let at = (function, call.block, call.index);
+        made.push((term, count.unwrap_or(-1), clear && count.is_some(), at));
     });
     // Another initialisation that might be of the same object spoils it.
     let places = |term: Term| super::handles::places(input, term);
     made.iter()
         .enumerate()
-        .filter(|(index, (term, _, clear))| {
+        .filter(|(index, (term, _, clear, _))| {
             *clear
                 && made.iter().enumerate().all(|(other, (second, ..))| {
                     other == *index
@@ -461,7 +478,7 @@ fn single_objects(input: Input<'_>, wanted: impl Fn(SyncKind) -> bool) -> Vec<(T
                         }
                 })
         })
-        .map(|(_, (term, count, _))| (*term, *count))
+        .map(|(_, (term, count, _, at))| (*term, *count, *at))
         .collect()
 }
 

@@ -29,7 +29,7 @@ pub enum Family {
     Barrier,
 }
 
-type At = (FunctionId, BlockId, usize);
+pub(super) type At = (FunctionId, BlockId, usize);
 
 /// A call that initialises or destroys an object.
 #[derive(Clone, Debug)]

@@ -22,6 +22,9 @@ use raddle_facts::{MemoryFact, ObjectId, ObjectKind, Offsets, Term};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Terminator, Ty};
 use raddle_libmodel::Effect;
 use raddle_libmodel::memory::{Extent, Fill, Life};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 const RULE: &str = "memory";
 
@@ -32,6 +35,8 @@ pub(crate) struct Memory<'c, 'a> {
     code: &'c Code<'a>,
     accesses: &'c [Access<'a>],
     pub writes: Writes,
+    /// Per function, those that run it inside themselves, and itself.
+    outer: RefCell<BTreeMap<FunctionId, Rc<BTreeSet<FunctionId>>>>,
 }
 
 /// A claim: these bytes hold this value, in the terms of one function.
@@ -59,7 +64,7 @@ enum Touch {
 
 impl<'c, 'a> Memory<'c, 'a> {
     pub fn new(code: &'c Code<'a>, accesses: &'c [Access<'a>]) -> Memory<'c, 'a> {
-        Memory { code, accesses, writes: Writes::of(code, accesses) }
+        Memory { code, accesses, writes: Writes::of(code, accesses), outer: RefCell::default() }
     }
 
     /// All facts at starts of blocks.
@@ -309,11 +314,17 @@ impl<'c, 'a> Memory<'c, 'a> {
         let Some(call) = code.calls.at(at.function, code.site(at)) else { return Touch::Decided(false) };
         let inst = &code.program.functions[at.function].blocks[at.block].insts[at.index];
         let bytes = u64::from(claim.bytes);
-        let writes = |run: &&Run| {
+        let registers: BTreeSet<FunctionId> =
+            claim.cell.registers().chain(claim.value.registers()).map(|(of, _)| of).collect();
+        // Decides: it writes the cell, or gives registers that the claim names their values.
+        let decides = |run: &Run| {
             (run.way.is_nested() || run.way == Way::Once)
-                && self.writes.may_write(run.function, places, bytes)
+                && (self.writes.may_write(run.function, places, bytes)
+                    || registers
+                        .iter()
+                        .any(|of| *of != at.function && self.outer(*of).contains(&run.function)))
         };
-        if names_result || call.runs.iter().any(|run| writes(&run)) {
+        if names_result || call.runs.iter().any(decides) {
             return Touch::Decided(match (&call.runs[..], call.is_only_bodies()) {
                 ([run], true) if matches!(run.way, Way::Call | Way::AtomicCall) => {
                     self.left_by_callee(at, run, claim, depth)
@@ -330,6 +341,22 @@ impl<'c, 'a> Memory<'c, 'a> {
             }
         }
         Touch::Nothing
+    }
+
+    fn outer(&self, function: FunctionId) -> Rc<BTreeSet<FunctionId>> {
+        if let Some(known) = self.outer.borrow().get(&function) {
+            return Rc::clone(known);
+        }
+        let mut all = BTreeSet::from([function]);
+        let mut work = vec![function];
+        while let Some(next) = work.pop() {
+            for (caller, _, run) in self.code.calls.runs_of(next) {
+                if (run.way.is_nested() || run.way == Way::Once) && all.insert(caller) {
+                    work.push(caller);
+                }
+            }
+        }
+        Rc::clone(self.outer.borrow_mut().entry(function).or_insert(Rc::new(all)))
     }
 
     /// The call is the only way to get here, and the callee leaves the claim behind wherever it returns.

@@ -12,6 +12,7 @@ mod gates;
 mod handles;
 mod join_all;
 mod state;
+mod unmade;
 
 use super::Refusal;
 use super::accesses::Access;
@@ -57,7 +58,7 @@ pub(crate) fn check(
     points: &BTreeSet<At>,
 ) -> Result<OrderAt, Refusal> {
     let gates = Gates::of(code, accesses, held)?;
-    let order = Order { code, accesses, gates, cells: handles::cells(code) };
+    let order = Order { code, accesses, gates, cells: handles::cells(code, accesses) };
     order.handles_are_followed()?;
     let mut found = OrderAt::new();
     for function in code.program.functions.ids().filter(|function| code.is_run(*function)) {

@@ -6,7 +6,7 @@ use super::super::calls::{Call, Way};
 use super::super::code::{At, Code};
 use super::super::conditions::edge_says;
 use super::super::locks::HeldAt;
-use super::{RULE, flags, join_all};
+use super::{RULE, flags, join_all, unmade};
 use raddle_base::{Id, SiteId};
 use raddle_facts::{Barrier, GateId, GateKind, Guard, Start, Term, ThreadId, Times};
 use raddle_ir::{BlockId, FunctionId, Operand, Reg};
@@ -94,8 +94,20 @@ impl Gates {
 
     fn semaphore(&mut self, code: &Code<'_>, id: GateId, object: Term) {
         let is_semaphore = |kind: SyncKind| matches!(kind, SyncKind::Semaphore | SyncKind::KernelSemaphore);
-        let starts_closed = made_once(code, object, is_semaphore) == Some(0);
         let places = code.places(object);
+        let is_wait = |function: FunctionId, call: &Call, effect: &Effect| match effect {
+            Effect::Sem(SemOp::Wait { sem, .. }, _) => {
+                let named = code.named(function, call.parts(code, function).1, *sem);
+                is_alone(call) && named.is_some_and(|named| named.term == object)
+            }
+            _ => false,
+        };
+        let waits: Vec<At> = effects(code)
+            .filter(|(function, call, effect)| is_wait(*function, call, effect))
+            .map(|(function, call, _)| call.at(function))
+            .collect();
+        let starts_closed = made_once(code, object, is_semaphore)
+            .is_some_and(|(count, made)| count == 0 && !unmade::reached(code, made, &waits));
         for (function, call, effect) in effects(code) {
             let (_, args) = call.parts(code, function);
             match effect {
@@ -109,10 +121,8 @@ impl Gates {
                         self.opened(code, id, call.at(function));
                     }
                 }
-                Effect::Sem(SemOp::Wait { sem, how }, returns)
-                    if starts_closed
-                        && is_alone(call)
-                        && code.named(function, args, *sem).is_some_and(|named| named.term == object) =>
+                Effect::Sem(SemOp::Wait { how, .. }, returns)
+                    if starts_closed && is_wait(function, call, effect) =>
                 {
                     match (how, returns, call.parts(code, function).0) {
                         (How::Block, ..) => self.passes.entry(call.site).or_default().push(id),
@@ -150,9 +160,11 @@ impl Gates {
         if !single || distinct.len() != members.len() || u32::try_from(members.len()) != Ok(*count) {
             return no("a barrier has other than so many single threads as it counts");
         }
-        if made_once(code, *object, |kind| kind == SyncKind::Barrier) != Some(i64::from(*count)) {
-            return no("a barrier is not made once with its count");
-        }
+        let made = match made_once(code, *object, |kind| kind == SyncKind::Barrier) {
+            Some((with, made)) if with == i64::from(*count) => made,
+            _ => return no("a barrier is not made once with its count"),
+        };
+        let mut waits = Vec::new();
         let places = code.places(*object);
         for (function, call, effect) in effects(code) {
             let Effect::BarrierWait { barrier } = effect else { continue };
@@ -163,12 +175,16 @@ impl Gates {
                         return code.refuse(call.site, RULE, "a thread waits for a barrier and is no member");
                     }
                     self.waits.entry(call.site).or_default().push(index);
+                    waits.push(call.at(function));
                 }
                 Some(named)
                     if named.term.distance(*object).is_some_and(|distance| distance != 0)
                         || !code.may_be_same(&named.places, &places) => {}
                 _ => return code.refuse(call.site, RULE, "a wait that may be for a barrier of the facts"),
             }
+        }
+        if unmade::reached(code, made, &waits) {
+            return no("a barrier may be waited for before it is made");
         }
         Ok(())
     }
@@ -208,8 +224,8 @@ pub(super) fn creations<'c>(
     })
 }
 
-/// The count that a synchronisation object, the same for the whole run, is made with, at one place that runs once.
-fn made_once(code: &Code<'_>, object: Term, is_kind: impl Fn(SyncKind) -> bool) -> Option<i64> {
+/// The count that a synchronisation object, the same for the whole run, is made with, at one place that runs once; and that place.
+fn made_once(code: &Code<'_>, object: Term, is_kind: impl Fn(SyncKind) -> bool) -> Option<(i64, At)> {
     let places = code.places(object);
     if !code.is_global(object) {
         return None;
@@ -234,13 +250,14 @@ fn made_once(code: &Code<'_>, object: Term, is_kind: impl Fn(SyncKind) -> bool) 
         if found.is_some() || !once || !is_alone(call) {
             return None;
         }
-        found = match attribute {
+        let count = match attribute {
             Some(attribute) => {
                 let arg = args.get(usize::from(attribute.0))?;
-                Some(code.term(function, arg.value, arg.ty)?.as_constant()?)
+                code.term(function, arg.value, arg.ty)?.as_constant()?
             }
-            None => Some(0),
+            None => 0,
         };
+        found = Some((count, call.at(function)));
     }
     found
 }

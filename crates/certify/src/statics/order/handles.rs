@@ -4,11 +4,11 @@
 //! it, a store of a handle too; any other write that may touch it makes it unknown.
 
 use super::super::Refusal;
-use super::super::accesses::{Kind, of_instruction};
+use super::super::accesses::{Access, Kind, of_instruction};
 use super::super::calls::Way;
 use super::super::code::{At, Code};
 use super::super::flow::Definition;
-use super::gates::starts_one;
+use super::gates::{effects, starts_one};
 use super::state::{HANDLE, State, may_touch};
 use super::{Order, RULE};
 use raddle_base::SiteId;
@@ -20,41 +20,59 @@ use std::collections::BTreeSet;
 /// Longest way of a handle that is followed.
 const STEPS: usize = 5;
 
-/// All cells that the facts speak of.
-pub(super) fn cells(code: &Code<'_>) -> BTreeSet<Term> {
+/// All cells that the facts speak of, and those that need no fact because a handle is used in the block that puts it there.
+pub(super) fn cells(code: &Code<'_>, accesses: &[Access<'_>]) -> BTreeSet<Term> {
     let functions = code.facts.order.functions.values();
-    functions
+    let mut cells: BTreeSet<Term> = functions
         .flat_map(|function| function.blocks.iter().chain([&function.entry, &function.at_exit]))
         .flat_map(|state| state.handles.iter().map(|(cell, _)| *cell))
-        .collect()
+        .collect();
+    for (function, call, effect) in effects(code) {
+        if let Effect::Thread(ThreadOp::Create { id, .. }, _) = effect
+            && let Some(arg) = call.parts(code, function).1.get(usize::from(id.0))
+            && let Some(cell) = code.term(function, arg.value, arg.ty)
+            && is_followed(code, accesses, cell, Extent::Object)
+        {
+            cells.insert(cell);
+        }
+    }
+    cells
+}
+
+/// Whose writes count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Cell,
+    /// Those anywhere in the object.
+    Object,
+}
+
+/// Whether a cell has one address, and one single thread writes it, or nobody else can reach it.
+fn is_followed(code: &Code<'_>, accesses: &[Access<'_>], cell: Term, extent: Extent) -> bool {
+    let threads = &code.facts.threads;
+    let Released::These(places) = code.places(cell) else { return false };
+    let mut shared = places.into_iter().filter(|(object, _)| threads.shared[*object]);
+    code.is_global(cell)
+        && shared.all(|(object, at)| {
+            let at = if extent == Extent::Object { Offsets::ANY } else { at };
+            let writers =
+                accesses.iter().filter(|access| access.is_write() && access.may_touch(object, at, HANDLE));
+            let by: BTreeSet<ThreadId> =
+                writers.flat_map(|access| threads.runs[access.at.function].iter().copied()).collect();
+            by.len() <= 1 && by.iter().all(|thread| !threads.threads[*thread].many)
+        })
 }
 
 impl Order<'_, '_> {
     pub(super) fn handles_are_followed(&self) -> Result<(), Refusal> {
-        let (code, threads) = (self.code, &self.code.facts.threads);
-        for cell in self.cells.iter().copied() {
-            let mut followed = code.is_global(cell);
-            match code.places(cell) {
-                Released::Anything => followed = false,
-                Released::These(places) => {
-                    for (object, at) in places.into_iter().filter(|(object, _)| threads.shared[*object]) {
-                        let writers = self
-                            .accesses
-                            .iter()
-                            .filter(|access| access.is_write() && access.may_touch(object, at, HANDLE));
-                        let by: BTreeSet<ThreadId> = writers
-                            .flat_map(|access| threads.runs[access.at.function].iter().copied())
-                            .collect();
-                        followed &= by.len() <= 1 && by.iter().all(|thread| !threads.threads[*thread].many);
-                    }
-                }
-            }
-            if !followed {
+        let code = self.code;
+        match self.cells.iter().find(|cell| !is_followed(code, self.accesses, **cell, Extent::Cell)) {
+            Some(cell) => {
                 let text = format!("a handle in {cell:?} is not written by one thread alone");
-                return code.refuse(SiteId::NONE, RULE, text);
+                code.refuse(SiteId::NONE, RULE, text)
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Follows handles through one instruction; callees are for [`Order::nested`].
