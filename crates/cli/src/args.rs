@@ -1,8 +1,10 @@
 //! Flags, each described once.
 
 use crate::words;
+use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{Chance, DataModel, Engines, Goal, Line, Mode, Search, Spurious, StaticRequest, Subject};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -168,6 +170,10 @@ pub(crate) struct SearchArgs {
     /// Stop after this many complete runs
     #[arg(long, value_name = "COUNT")]
     max_executions: Option<u64>,
+    /// Share the work of the search `optimal` among this many processor cores; 0 is all of them. With several, which race is found first is a
+    /// matter of chance
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(..=256))]
+    jobs: u16,
     /// Where witness files go
     #[arg(long, value_name = "DIR", default_value = "raddle-witness")]
     witness_dir: PathBuf,
@@ -284,19 +290,27 @@ impl StaticArgs {
 }
 
 impl ExploreArgs {
-    pub(crate) fn search(&self) -> Search {
+    pub(crate) fn search(&self) -> anyhow::Result<Search> {
+        if self.search.jobs != 1 && self.mode != ModeArg::Optimal {
+            bail!("--jobs is for --search optimal: the other searches use one core");
+        }
         let BoundArgs { preemptions, loop_bound, max_steps, seed, runs, depth } = self.bounds;
-        Search {
+        Ok(Search {
             steps: max_steps,
             preemptions,
             rounds: loop_bound,
             chance: Chance { seed, runs, depth },
             ..self.search.search(Engines::Explore, self.mode.into())
-        }
+        })
     }
 }
 
 impl SearchArgs {
+    fn helpers(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        (if self.jobs == 0 { cores() } else { self.jobs.into() }) - 1
+    }
+
     pub(crate) fn search(&self, engines: Engines, mode: Mode) -> Search {
         Search {
             engines,
@@ -309,6 +323,7 @@ impl SearchArgs {
             preemptions: None,
             rounds: None,
             chance: Chance::default(),
+            helpers: self.helpers(),
             witness_dir: Some(self.witness_dir.clone()),
         }
     }

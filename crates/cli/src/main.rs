@@ -32,7 +32,7 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
             let search = check.search.search(Engines::All, raddle_driver::Mode::default());
             run_search(&check.program, &search, &check.output)
         }
-        Command::Explore(explore) => run_search(&explore.program, &explore.search(), &explore.output),
+        Command::Explore(explore) => run_search(&explore.program, &explore.search()?, &explore.output),
         Command::Static(one) => {
             output::refuse_to_overwrite(&one.output, &one.program.inputs)?;
             let request = one.request();

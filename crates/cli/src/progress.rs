@@ -1,30 +1,31 @@
 //! One line on standard error while a search runs, only on a terminal.
 
 use raddle_driver::Progress;
-use std::cell::Cell;
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const PERIOD: Duration = Duration::from_millis(200);
 
 pub(crate) struct Line {
     shown: bool,
-    last: Cell<Option<Instant>>,
+    last: Mutex<Option<Instant>>,
     began: Instant,
 }
 
 impl Line {
     pub(crate) fn new(quiet: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
-        Self { shown, last: Cell::new(None), began: Instant::now() }
+        Self { shown, last: Mutex::new(None), began: Instant::now() }
     }
 
     pub(crate) fn show(&self, progress: &Progress) {
-        let due = self.last.get().is_none_or(|last| last.elapsed() >= PERIOD);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = last.is_none_or(|last| last.elapsed() >= PERIOD);
         if !self.shown || !due {
             return;
         }
-        self.last.set(Some(Instant::now()));
+        *last = Some(Instant::now());
         let seconds = self.began.elapsed().as_secs_f64();
         let _ = write!(
             std::io::stderr(),
@@ -38,7 +39,7 @@ impl Line {
     }
 
     pub(crate) fn clear(&self) {
-        if self.last.get().is_some() {
+        if self.last.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }

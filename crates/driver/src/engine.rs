@@ -45,7 +45,8 @@ pub(crate) fn explore(
             let open = known.open.clone()?;
             Some((StaticOracle::new(&loaded.program, &loaded.models, open), &known.assumptions))
         });
-        let mut work = Work { machine, search, oracle, pruning: None };
+        let helpers = vec![machine.clone(); search.helpers];
+        let mut work = Work { machine, helpers, search, oracle, pruning: None };
         let bounds = Bounds { time: search.time, memory: search.memory, began };
         let start = Instant::now();
         Ok(watched(control.interrupt, bounds, |watch| {
@@ -68,12 +69,16 @@ pub(crate) fn explore(
             if search.mode != Mode::EveryAccess && !watch.is_over() {
                 simplify(&mut work.machine, &mut exploration);
             }
-            let uncovered = work.machine.uncovered().into_iter();
+            let machines = work.helpers.iter().chain([&work.machine]);
+            let uncovered: BTreeSet<String> = machines.flat_map(Interp::uncovered).collect();
             Explored {
                 exploration,
                 pruning: work.pruning,
                 seconds,
-                incomplete: uncovered.map(|text| UnknownReason { place: String::new(), text }).collect(),
+                incomplete: uncovered
+                    .into_iter()
+                    .map(|text| UnknownReason { place: String::new(), text })
+                    .collect(),
                 stopped: if watch.is_over() { watch.reason() } else { String::new() },
             }
         }))
@@ -82,6 +87,7 @@ pub(crate) fn explore(
 
 struct Work<'a> {
     machine: Interp,
+    helpers: Vec<Interp>,
     search: &'a Search,
     /// Static facts, and the assumptions that they rest on.
     oracle: Option<(StaticOracle, &'a BTreeSet<&'static str>)>,
@@ -102,14 +108,23 @@ impl Work<'_> {
             Mode::Optimal if self.search.engines == Engines::All => {
                 // What takes too long is tried again for races alone.
                 let half = Limits { time: left.map(|left| left / 2), ..*limits };
-                let all = dpor::optimal(machine, &half, Visibility::SyncOnly).exploration;
+                let all = self.optimal(&half);
                 match all.unknown_reasons.contains(&Gap::Time) && all.races.is_empty() {
                     true => after(all, self.pruned(limits)),
                     false => all,
                 }
             }
-            Mode::Optimal => dpor::optimal(machine, limits, Visibility::SyncOnly).exploration,
+            Mode::Optimal => self.optimal(limits),
         }
+    }
+
+    fn optimal(&mut self, limits: &Limits) -> Exploration {
+        if self.helpers.is_empty() {
+            return dpor::optimal(&mut self.machine, limits, Visibility::SyncOnly).exploration;
+        }
+        let mut machines: Vec<&mut Interp> =
+            std::iter::once(&mut self.machine).chain(&mut self.helpers).collect();
+        dpor::optimal_together(&mut machines, limits, Visibility::SyncOnly).exploration
     }
 
     fn by_chance(&mut self, limits: &Limits, strategy: Strategy) -> Exploration {

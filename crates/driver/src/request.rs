@@ -51,6 +51,8 @@ pub struct Search {
     /// How often a thread may come to the same visible operation in one run.
     pub rounds: Option<u32>,
     pub chance: Chance,
+    /// Machines that share the work of the first one; the optimal search alone can use them.
+    pub helpers: usize,
     /// `None`: witnesses are not written.
     pub witness_dir: Option<PathBuf>,
 }
@@ -113,5 +115,5 @@ pub enum Goal {
 pub struct Control<'a> {
     /// Set to stop soon; what was covered until then is reported.
     pub interrupt: &'a AtomicBool,
-    pub progress: Option<&'a dyn Fn(&Progress)>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
 }

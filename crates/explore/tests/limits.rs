@@ -4,8 +4,7 @@ use raddle_base::RmwOrder;
 use raddle_explore::enumerate::{Coverage, Gap, Goal, Limits, every_access, sync};
 use raddle_finding::Deadlocks;
 use raddle_testkit::script::{Act, Place, RmwKind, Script, ScriptMachine, Stmt, Value};
-use std::cell::Cell;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Two threads of `n` atomic operations each.
@@ -80,8 +79,11 @@ fn the_first_race_stops_the_search() {
 
 #[test]
 fn progress_is_told() {
-    let calls = Cell::new(0);
-    let count = |_: &_| calls.set(calls.get() + 1);
+    let calls = AtomicU32::new(0);
+    let count = |_: &_| {
+        calls.fetch_add(1, Ordering::Relaxed);
+    };
     sync(&mut ScriptMachine::new(&script(7)), &Limits { progress: Some(&count), ..Limits::default() });
-    assert!(calls.get() > 1, "{} calls", calls.get());
+    let calls = calls.into_inner();
+    assert!(calls > 1, "{calls} calls");
 }

@@ -16,7 +16,9 @@
 
 mod baseline;
 mod confirm;
+mod node;
 mod optimal;
+mod pool;
 mod record;
 mod reversal;
 mod run;
@@ -77,6 +79,16 @@ pub fn optimal_with_tree<M: Machine>(
     let complete = reduced.exploration.coverage == Coverage::Complete;
     let tree = recording.finish().filter(|_| complete);
     (reduced, tree)
+}
+
+/// Like [`optimal`], on several machines of one program at once, all at their start. Which of several races is found first, and by which run,
+/// is a matter of chance.
+pub fn optimal_together<M: Machine + Send>(
+    machines: &mut [&mut M],
+    limits: &Limits,
+    visibility: Visibility,
+) -> Reduced {
+    optimal::search_together(machines, limits, visibility, Locks::Ordered)
 }
 
 /// Like [`optimal`], but with one order only of critical sections whose order no race depends on.

@@ -12,16 +12,18 @@
 //! With threads that sleep until something changes, an enabling step need not be the only one that could have enabled; classes are
 //! then finer than need be.
 
+use super::node::{Node, Open, Plan};
+use super::pool::{PanicEndsAll, Pool};
 use super::record::Recording;
 use super::run::{Action, Precision, Run};
 use super::sections::{Grouping, Locks};
 use super::tally::{PassEnd, Tally};
-use super::wakeup::Tree;
 use super::{Covers, Reduced};
 use crate::enumerate::Limits;
 use crate::pdp::{Pruning, Stands};
 use raddle_event::Choice;
 use raddle_machine::{IgnoreEvents, Machine, Status, Visibility};
+use std::sync::Arc;
 
 pub(super) fn search<M: Machine>(
     machine: &mut M,
@@ -30,31 +32,15 @@ pub(super) fn search<M: Machine>(
     extras: Extras,
 ) -> Reduced {
     let Extras { locks, mut pruning, mut recording } = extras;
-    let mut grouping = Grouping::new(locks);
-    Tally::new(limits, visibility).passes(machine, |tally, machine| {
-        tally.covers = match (grouping.locks, &pruning) {
-            (Locks::Ordered, None) => Covers::Everything,
-            _ => Covers::RacesOnly,
-        };
+    let pruned = pruning.is_some();
+    in_passes(machine, limits, visibility, locks, pruned, |tally, machine, grouping| {
         if let Some(recording) = recording.as_deref_mut() {
             recording.restart();
         }
-        let mut search = Search {
-            tally,
-            grouping: grouping.clone(),
-            pruning: pruning.as_deref_mut(),
-            recording: recording.as_deref_mut(),
-            run: Run::default(),
-            nodes: Vec::new(),
-        };
-        let end = search.runs(machine).err().unwrap_or(PassEnd::Done);
-        search.forget_checkpoints(machine, 0);
-        match end {
-            PassEnd::LockSeen(lock) => grouping.keep_apart(lock),
-            PassEnd::LocksMatter => grouping.locks = Locks::Ordered,
-            _ => {}
-        }
-        end
+        let mut search = Search::new(tally, grouping, None);
+        search.pruning = pruning.as_deref_mut();
+        search.recording = recording.as_deref_mut();
+        search.alone(machine)
     })
 }
 
@@ -71,36 +57,154 @@ impl Extras<'_, '_> {
     }
 }
 
+/// Several machines of one program, all at their start, share the work.
+pub(super) fn search_together<M: Machine + Send>(
+    machines: &mut [&mut M],
+    limits: &Limits,
+    visibility: Visibility,
+    locks: Locks,
+) -> Reduced {
+    let (first, others) = machines.split_first_mut().expect("there is a machine");
+    in_passes(&mut **first, limits, visibility, locks, false, |tally, first, grouping| {
+        let pool = Pool::new();
+        let helper_count = others.len();
+        let mut helpers: Vec<Tally> = others.iter().map(|_| tally.helper()).collect();
+        std::thread::scope(|scope| {
+            for (machine, tally) in others.iter_mut().zip(&mut helpers) {
+                let machine = &mut **machine;
+                machine.set_visibility(tally.visibility());
+                let (pool, grouping) = (&pool, grouping.clone());
+                scope.spawn(move || {
+                    let start = machine.checkpoint();
+                    Search::new(tally, grouping, Some(pool)).helping(machine, &start);
+                    machine.restore(&start);
+                    machine.discard(start);
+                });
+            }
+            let start = first.checkpoint();
+            pool.gather(helper_count);
+            Search::new(tally, grouping, Some(&pool)).leading(first, &start);
+            first.restore(&start);
+            first.discard(start);
+        });
+        helpers.into_iter().for_each(|helper| tally.add(helper));
+        match pool.end() {
+            PassEnd::Done => tally.decide().err().unwrap_or(PassEnd::Done),
+            end => end,
+        }
+    })
+}
+
+fn in_passes<M: Machine>(
+    machine: &mut M,
+    limits: &Limits,
+    visibility: Visibility,
+    locks: Locks,
+    pruned: bool,
+    mut pass: impl FnMut(&mut Tally, &mut M, Grouping) -> PassEnd,
+) -> Reduced {
+    let mut grouping = Grouping::new(locks);
+    Tally::new(limits, visibility).passes(machine, |tally, machine| {
+        tally.covers = match grouping.locks {
+            Locks::Ordered if !pruned => Covers::Everything,
+            _ => Covers::RacesOnly,
+        };
+        let end = pass(tally, machine, grouping.clone());
+        match end {
+            PassEnd::LockSeen(lock) => grouping.keep_apart(lock),
+            PassEnd::LocksMatter => grouping.locks = Locks::Ordered,
+            _ => {}
+        }
+        end
+    })
+}
+
 pub(super) struct Search<'s, 'a, 'p, C> {
     pub(super) tally: &'s mut Tally<'a>,
     pub(super) grouping: Grouping,
     pub(super) pruning: Option<&'s mut Pruning<'p>>,
     recording: Option<&'s mut Recording>,
+    pub(super) pool: Option<&'s Pool>,
     pub(super) run: Run,
-    /// One per step of the run: the state before it.
+    /// One per step of the run: the state before it. The shared ones come first.
     pub(super) nodes: Vec<Node<C>>,
 }
 
-pub(super) struct Node<C> {
-    /// `None` when the machine has been brought back to an earlier state since.
-    pub(super) checkpoint: Option<C>,
-    pub(super) enabled: Vec<Choice>,
-    /// What has been explored from here, or is covered elsewhere.
-    pub(super) sleep: Vec<Action>,
-    /// What is still to be explored from here, besides the branch that is being explored.
-    pub(super) tree: Tree,
-    /// For pruning.
-    pub(super) stands: Stands,
-}
+impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
+    fn new(tally: &'s mut Tally<'a>, grouping: Grouping, pool: Option<&'s Pool>) -> Self {
+        Self { tally, grouping, pruning: None, recording: None, pool, run: Run::default(), nodes: Vec::new() }
+    }
 
-impl<C> Search<'_, '_, '_, C> {
-    fn runs<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<(), PassEnd> {
-        let (mut sleep, mut tree) = (Vec::new(), Tree::default());
+    fn alone<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> PassEnd {
+        let end = self.runs(machine, Plan::default()).err().unwrap_or(PassEnd::Done);
+        self.forget_checkpoints(machine, 0);
+        end
+    }
+
+    /// Starts the pass, and then takes what is left like the others.
+    fn leading<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, start: &C) {
+        let Some(pool) = self.pool else { return };
+        let _guard = PanicEndsAll(pool);
+        if let Err(end) = self.runs(machine, Plan::default()) {
+            pool.stop(end);
+        }
+        self.take_from(pool, pool.next(), machine, start);
+    }
+
+    fn helping<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, start: &C) {
+        let Some(pool) = self.pool else { return };
+        let _guard = PanicEndsAll(pool);
+        self.take_from(pool, pool.first(), machine, start);
+    }
+
+    fn take_from<M: Machine<Checkpoint = C>>(
+        &mut self,
+        pool: &Pool,
+        mut next: Option<Arc<Open>>,
+        machine: &mut M,
+        start: &C,
+    ) {
+        while let Some(open) = next {
+            self.forget_checkpoints(machine, 0);
+            machine.restore(start);
+            self.go_to(machine, &open);
+            let end = match self.backtrack(machine) {
+                Ok(Some(plan)) => self.runs(machine, plan),
+                Ok(None) => Ok(()),
+                Err(end) => Err(end),
+            };
+            if let Err(end) = end {
+                pool.stop(end);
+            }
+            next = pool.next();
+        }
+        self.forget_checkpoints(machine, 0);
+    }
+
+    /// Brings a machine at its start to a shared state.
+    fn go_to<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, open: &Arc<Open>) {
+        self.run.truncate(0);
+        self.nodes.clear();
+        let mut enabled = Vec::new();
+        machine.enabled(&mut enabled);
+        for (open, choice) in open.way() {
+            let mut after = Vec::new();
+            let checkpoint = machine.checkpoint();
+            self.run.step(machine, choice, &enabled, &mut after, Precision::Outcome, &self.grouping);
+            self.nodes.push(Node::shared(checkpoint, enabled, open));
+            enabled = after;
+        }
+        self.nodes.push(Node::shared(machine.checkpoint(), enabled, Arc::clone(open)));
+    }
+
+    /// Explores what the plan says from the present state, and then all that is left on the way to it.
+    fn runs<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, mut plan: Plan) -> Result<(), PassEnd> {
         loop {
-            self.one_run(machine, sleep, tree)?;
+            self.one_run(machine, plan)?;
             self.reverse_races(machine);
+            self.share();
             let Some(next) = self.backtrack(machine)? else { return Ok(()) };
-            (sleep, tree) = next;
+            plan = next;
             self.tally.another()?;
         }
     }
@@ -109,8 +213,7 @@ impl<C> Search<'_, '_, '_, C> {
     fn one_run<M: Machine<Checkpoint = C>>(
         &mut self,
         machine: &mut M,
-        mut sleep: Vec<Action>,
-        mut tree: Tree,
+        mut plan: Plan,
     ) -> Result<(), PassEnd> {
         loop {
             if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
@@ -120,26 +223,31 @@ impl<C> Search<'_, '_, '_, C> {
             }
             let mut enabled = Vec::new();
             machine.enabled(&mut enabled);
-            let stands = self.pruning.as_ref().map_or_else(Stands::new, |pruning| pruning.stands(machine));
-            self.nodes.push(Node { checkpoint: Some(machine.checkpoint()), enabled, sleep, tree, stands });
-            if let (Some(recording), Some(node)) = (self.recording.as_deref_mut(), self.nodes.last()) {
-                recording.enter(node);
-            }
-            let node = self.nodes.last_mut().expect("it was pushed");
-            let Some((choice, below)) = node.next_choice() else {
+            self.record(|recording| recording.enter(&enabled, &plan.sleep));
+            let Some((choice, below)) = plan.next_choice(&enabled) else {
                 self.record(Recording::leave);
-                let node = self.nodes.pop().expect("it was pushed");
-                machine.discard(node.checkpoint.expect("it was made just now"));
                 self.tally.blocked();
                 return Ok(());
             };
-            sleep = self.step(machine, choice)?;
-            tree = below;
+            let stands = self.pruning.as_ref().map_or_else(Stands::new, |pruning| pruning.stands(machine));
+            let sleep = std::mem::take(&mut plan.sleep);
+            self.nodes.push(Node::own(machine.checkpoint(), enabled, plan, stands));
+            let after = self.step(machine, choice, &sleep);
+            self.nodes.last_mut().expect("it was pushed").plan().sleep = sleep;
+            plan = Plan::new(after?, below);
         }
     }
 
     /// Takes a step from the last node; gives the sleep set behind it.
-    fn step<M: Machine>(&mut self, machine: &mut M, choice: Choice) -> Result<Vec<Action>, PassEnd> {
+    fn step<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        choice: Choice,
+        asleep: &[Action],
+    ) -> Result<Vec<Action>, PassEnd> {
+        if self.pool.is_some_and(Pool::is_over) {
+            return Err(PassEnd::Done);
+        }
         self.tally.step(self.nodes.len()).inspect_err(|_| {
             // What the run at hand has met counts.
             let _ = self.tally.note(machine, &self.run);
@@ -153,24 +261,23 @@ impl<C> Search<'_, '_, '_, C> {
         self.run.step(machine, choice, &node.enabled, &mut after, Precision::Outcome, &self.grouping);
         let action = &self.run.steps.last().expect("a step was taken").action;
         let stays = |asleep: &&Action| asleep.choice.thread != choice.thread && action.leaves(asleep);
-        Ok(node.sleep.iter().filter(stays).cloned().collect())
+        Ok(asleep.iter().filter(stays).cloned().collect())
     }
 
     /// Goes back to the latest state with something left to explore and takes a step there.
-    fn backtrack<M: Machine<Checkpoint = C>>(
-        &mut self,
-        machine: &mut M,
-    ) -> Result<Option<(Vec<Action>, Tree)>, PassEnd> {
+    fn backtrack<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<Option<Plan>, PassEnd> {
         while let Some(depth) = self.nodes.len().checked_sub(1) {
             let node = &mut self.nodes[depth];
-            if let Some(step) = self.run.steps.get(depth) {
-                node.sleep.push(step.action.clone());
+            if node.open().is_none()
+                && let Some(step) = self.run.steps.get(depth)
+            {
+                node.plan().sleep.push(step.action.clone());
             }
             self.run.truncate(depth);
-            if !node.tree.is_empty() {
+            if !node.plan().tree.is_empty() {
                 self.reach(machine, depth);
-                if let Some((choice, below)) = self.nodes[depth].next_planned() {
-                    return self.step(machine, choice).map(|sleep| Some((sleep, below)));
+                if let Some(plan) = self.next_branch(machine, depth)? {
+                    return Ok(Some(plan));
                 }
             }
             self.record(Recording::leave);
@@ -180,6 +287,64 @@ impl<C> Search<'_, '_, '_, C> {
             }
         }
         Ok(None)
+    }
+
+    /// Takes the next branch from the last node, where the machine stands.
+    fn next_branch<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+        depth: usize,
+    ) -> Result<Option<Plan>, PassEnd> {
+        let node = &mut self.nodes[depth];
+        if node.open().is_some() {
+            return self.next_leaf(machine);
+        }
+        let enabled = std::mem::take(&mut node.enabled);
+        let next = node.plan().next_planned(&enabled);
+        node.enabled = enabled;
+        let Some((choice, tree)) = next else { return Ok(None) };
+        let sleep = std::mem::take(&mut node.plan().sleep);
+        let after = self.step(machine, choice, &sleep);
+        self.nodes[depth].plan().sleep = sleep;
+        Ok(Some(Plan::new(after?, tree)))
+    }
+
+    /// Goes from the last node, which is shared, along the tree to a leaf.
+    fn next_leaf<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<Option<Plan>, PassEnd> {
+        loop {
+            let node = self.nodes.last().expect("there is a node to go on from");
+            let open = Arc::clone(node.open().expect("it is shared"));
+            // Nobody else looks at the state until it is known what the branch does.
+            let mut plan = open.plan();
+            let Some((choice, mut tree)) = plan.next_planned(&node.enabled) else { return Ok(None) };
+            let sleep = self.step(machine, choice, &plan.sleep)?;
+            let action = self.run.steps.last().expect("a step was taken").action.clone();
+            let mut enabled = Vec::new();
+            machine.enabled(&mut enabled);
+            tree.keep(&enabled);
+            if tree.is_empty() {
+                plan.taken(action, None);
+                return Ok(Some(Plan::default()));
+            }
+            let inside = Arc::new(Open::new(Some((Arc::clone(&open), choice)), Plan::new(sleep, tree)));
+            plan.taken(action, Some(&inside));
+            drop(plan);
+            self.nodes.push(Node::shared(machine.checkpoint(), enabled, inside));
+        }
+    }
+
+    /// Gives others the branches nearest to the start, when they have nothing to do. The run at hand has ended.
+    fn share(&mut self) {
+        let Some(pool) = self.pool.filter(|pool| pool.is_hungry()) else { return };
+        let left = |node: &mut Node<C>| !node.plan().tree.is_empty();
+        let Some(depth) = self.nodes.iter_mut().position(left) else { return };
+        let mut before = None;
+        for (node, step) in self.nodes[..=depth].iter_mut().zip(&self.run.steps) {
+            let open = node.share(before, Some(&step.action));
+            before = Some((open, step.action.choice));
+        }
+        let (open, _) = before.expect("there is a state at least");
+        pool.offer(open);
     }
 
     fn record(&mut self, write: impl FnOnce(&mut Recording)) {
@@ -209,25 +374,5 @@ impl<C> Search<'_, '_, '_, C> {
                 machine.discard(checkpoint);
             }
         }
-    }
-}
-
-impl<C> Node<C> {
-    /// The branch to explore next, or any choice when nothing is planned.
-    fn next_choice(&mut self) -> Option<(Choice, Tree)> {
-        self.next_planned().or_else(|| {
-            let asleep = |choice: &Choice| self.sleep.iter().any(|action| action.choice == *choice);
-            let free = self.enabled.iter().copied().find(|choice| !asleep(choice));
-            free.map(|choice| (choice, Tree::default()))
-        })
-    }
-
-    fn next_planned(&mut self) -> Option<(Choice, Tree)> {
-        while let Some((action, below)) = self.tree.next() {
-            if self.enabled.contains(&action.choice) {
-                return Some((action.choice, below));
-            }
-        }
-        None
     }
 }

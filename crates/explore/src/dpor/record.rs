@@ -1,7 +1,7 @@
 //! Writes down the tree of a search while it goes: which choices were explored in each state and why the others were not. For a checker;
 //! the search itself never looks at it.
 
-use super::optimal::Node;
+use super::run::Action;
 use raddle_event::{Branching, Choice, Fate, SearchTree};
 
 /// The tree so far.
@@ -47,11 +47,11 @@ impl Recording {
     }
 
     /// A state was reached in which the search goes on.
-    pub(super) fn enter<C>(&mut self, node: &Node<C>) {
+    pub(super) fn enter(&mut self, enabled: &[Choice], sleep: &[Action]) {
         self.path.push(State {
             at: self.tree.nodes.len(),
-            enabled: node.enabled.clone(),
-            asleep: node.sleep.iter().map(|action| action.choice).collect(),
+            enabled: enabled.to_vec(),
+            asleep: sleep.iter().map(|action| action.choice).collect(),
         });
         self.add();
     }

@@ -6,16 +6,18 @@
 //! Trying is also the rule for threads that may go round in circles: what wakes them or puts them to sleep is known only from what
 //! the machine offers in each state. A thread goes round only if it stops twice in the same local state.
 
+use super::node::{Covered, Open};
 use super::optimal::Search;
 use super::run::{Action, Into, perform};
 use super::sections::Locks;
-use super::wakeup::{Tree, may_come_first};
+use super::wakeup::{Tree, may_come_first, remove_first};
 use crate::dependence::{Footprint, LockUse, compete};
 use crate::enumerate::Recorder;
 use raddle_base::Id;
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The second of two steps in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,21 +83,22 @@ impl<C> Search<'_, '_, '_, C> {
     fn prune(&mut self, status: &Status, races: &[Vec<Second>]) -> usize {
         let end = self.run.steps.len();
         let Some(pruning) = &mut self.pruning else { return end };
-        let points = |depth: usize| {
+        let mut points = Vec::new();
+        for (depth, node) in self.nodes[..end].iter_mut().enumerate() {
             let taken = self.run.steps[depth].action.choice;
             let own = |choice: &&Choice| choice.thread == taken.thread && **choice != taken;
-            let variants = self.nodes[depth].enabled.iter().filter(own).count();
-            races[depth].len() + variants + usize::from(!self.nodes[depth].tree.is_empty())
-        };
-        let asked: Vec<usize> = (0..end).filter(|depth| points(*depth) > 0).collect();
+            let variants = node.enabled.iter().filter(own).count();
+            points.push(races[depth].len() + variants + usize::from(!node.plan().tree.is_empty()));
+        }
+        let asked: Vec<usize> = (0..end).filter(|depth| points[*depth] > 0).collect();
         let clean = pruning.clean_from(&self.run, status, &asked, |depth| &self.nodes[depth].stands);
         let Some((clean, later)) = clean else { return end };
         if (0..clean).any(|depth| self.run.may_meet(depth, clean, later)) {
             return end;
         }
-        pruning.counters.skipped += (clean..end).map(points).sum::<usize>() as u64;
+        pruning.counters.skipped += points[clean..].iter().sum::<usize>() as u64;
         for node in &mut self.nodes[clean..] {
-            node.tree = Tree::default();
+            node.plan().tree = Tree::default();
         }
         clean
     }
@@ -191,7 +194,7 @@ impl<C> Search<'_, '_, '_, C> {
                 self.plan(machine, depth, sequence);
                 return true;
             }
-            if self.nodes[depth].tree.holds(sequence) {
+            if self.nodes[depth].plan().tree.holds(sequence) {
                 return outlook != Outlook::Unclear;
             }
         }
@@ -230,12 +233,13 @@ impl<C> Search<'_, '_, '_, C> {
     }
 
     /// Whether something explored from the state at `depth` may come first in these steps and the action behind them.
-    fn is_covered(&self, ended: &Ended, depth: usize, rest: &[usize], last: &Action) -> bool {
+    fn is_covered(&mut self, ended: &Ended, depth: usize, rest: &[usize], last: &Action) -> bool {
+        let steps = &self.run.steps;
         let covers = |explored: &Action| {
             if ended.circles[explored.choice.thread.index()] {
                 return false;
             }
-            let sequence = rest.iter().map(|at| &self.run.steps[*at].action).chain([last]);
+            let sequence = rest.iter().map(|at| &steps[*at].action).chain([last]);
             for action in sequence {
                 if action.choice.thread == explored.choice.thread {
                     return action.choice == explored.choice;
@@ -246,7 +250,8 @@ impl<C> Search<'_, '_, '_, C> {
             }
             true
         };
-        self.nodes[depth].sleep.iter().any(covers)
+        let own = Some(steps[depth].action.choice);
+        matches!(self.nodes[depth].plan().covered(own, covers), Covered::Yes)
     }
 
     /// Whether the steps do the same without the one at `depth` as they did behind it, and none of the threads concerned goes round in
@@ -333,13 +338,56 @@ impl<C> Search<'_, '_, '_, C> {
 
     /// Adds the sequence to what is to be explored from the state at `depth`, unless that is covered.
     fn plan<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, depth: usize, sequence: Vec<Action>) {
-        let covers = |explored: &Action| may_come_first(explored, &sequence);
-        if covers(&self.run.steps[depth].action) || self.nodes[depth].sleep.iter().any(covers) {
+        let own = &self.run.steps[depth].action;
+        if may_come_first(own, &sequence) {
             return;
         }
-        let mut tree = std::mem::take(&mut self.nodes[depth].tree);
-        tree.insert(sequence, |lead, rest| self.fits(machine, depth, lead, rest));
-        self.nodes[depth].tree = tree;
+        let own = own.choice;
+        if let Some(open) = self.nodes[depth].open().cloned() {
+            return self.plan_inside(machine, depth, own, open, sequence);
+        }
+        let covers = |explored: &Action| may_come_first(explored, &sequence);
+        if !self.nodes[depth].plan().sleep.iter().any(covers) {
+            let mut tree = std::mem::take(&mut self.nodes[depth].plan().tree);
+            tree.insert(sequence, |lead, rest| self.fits(machine, depth, lead, rest));
+            self.nodes[depth].plan().tree = tree;
+        }
+    }
+
+    /// The same for a shared state: along branches that others are on, if they began later than the own one.
+    fn plan_inside<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+        depth: usize,
+        own: Choice,
+        mut open: Arc<Open>,
+        mut sequence: Vec<Action>,
+    ) {
+        let mut own = Some(own);
+        let mut way: Vec<Choice> = Vec::new();
+        loop {
+            let mut plan = open.plan();
+            match plan.covered(own, |explored| may_come_first(explored, &sequence)) {
+                Covered::Yes => return,
+                Covered::Inside(choice, inside) => {
+                    drop(plan);
+                    remove_first(&mut sequence, choice);
+                    way.push(choice);
+                    (open, own) = (inside, None);
+                }
+                Covered::No => {
+                    plan.tree.insert(sequence, |lead, rest| {
+                        let lead: Vec<Choice> = way.iter().chain(lead).copied().collect();
+                        self.fits(machine, depth, &lead, rest)
+                    });
+                    drop(plan);
+                    if let Some(pool) = self.pool {
+                        pool.offer(open);
+                    }
+                    return;
+                }
+            }
+        }
     }
 
     /// Whether the actions are possible behind these choices from the state at `depth`, in the same rounds of barriers as before.

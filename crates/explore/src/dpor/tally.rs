@@ -9,6 +9,8 @@ use raddle_event::{Addr, ProblemKind, Trace};
 use raddle_finding::Deadlocks;
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 pub(super) struct Tally<'a> {
@@ -18,10 +20,36 @@ pub(super) struct Tally<'a> {
     counted: RunCount,
     blocked: u64,
     steps: u64,
+    /// Of all searches that share the work.
+    together: Arc<Together>,
+    /// What of the own counts is in there.
+    told: Counts,
+    reports: Reports,
     pass: u32,
     gaps: BTreeSet<Gap>,
     assumptions: BTreeSet<&'static str>,
     pub(super) covers: Covers,
+}
+
+#[derive(Default)]
+struct Together {
+    steps: AtomicU64,
+    runs: AtomicU64,
+    executions: AtomicU64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    steps: u64,
+    runs: u64,
+    executions: u64,
+}
+
+/// Whether this search tells how far all have come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reports {
+    Never,
+    NowAndThen,
 }
 
 /// Why a pass ended.
@@ -50,11 +78,52 @@ impl<'a> Tally<'a> {
             counted: RunCount::default(),
             blocked: 0,
             steps: 0,
+            together: Arc::new(Together::default()),
+            told: Counts::default(),
+            reports: Reports::NowAndThen,
             pass: 0,
             gaps: BTreeSet::new(),
             assumptions: BTreeSet::new(),
             covers: Covers::Everything,
         }
+    }
+
+    /// For another search of the same pass.
+    pub(super) fn helper(&self) -> Tally<'a> {
+        Tally {
+            limits: self.limits,
+            began: self.began,
+            ledger: Ledger::seeing(self.ledger.visibility().clone()),
+            counted: RunCount::default(),
+            blocked: 0,
+            steps: 0,
+            together: Arc::clone(&self.together),
+            told: Counts::default(),
+            reports: Reports::Never,
+            pass: self.pass,
+            gaps: BTreeSet::new(),
+            assumptions: BTreeSet::new(),
+            covers: self.covers,
+        }
+    }
+
+    /// Takes over what another search of the same pass has counted and found.
+    pub(super) fn add(&mut self, helper: Tally) {
+        self.ledger.add(helper.ledger);
+        self.counted.executions += helper.counted.executions;
+        self.counted.infeasible += helper.counted.infeasible;
+        self.counted.truncated += helper.counted.truncated;
+        self.blocked += helper.blocked;
+        self.steps += helper.steps;
+        self.told.steps += helper.told.steps;
+        self.told.runs += helper.told.runs;
+        self.told.executions += helper.told.executions;
+        self.gaps.extend(helper.gaps);
+        self.assumptions.extend(helper.assumptions);
+    }
+
+    pub(super) fn visibility(&self) -> Visibility {
+        self.ledger.visibility().clone()
     }
 
     /// Goes through passes until one ends the search. The machine stands at its start, and does so afterwards.
@@ -88,7 +157,7 @@ impl<'a> Tally<'a> {
 
     /// Before every step.
     pub(super) fn step(&mut self, depth: usize) -> Result<(), PassEnd> {
-        if self.steps >= self.limits.steps {
+        if self.together.steps.load(Ordering::Relaxed) + (self.steps - self.told.steps) >= self.limits.steps {
             return Err(PassEnd::GivenUp(Gap::Steps));
         }
         self.steps += 1;
@@ -165,12 +234,22 @@ impl<'a> Tally<'a> {
     }
 
     /// Before another run.
-    pub(super) fn another(&self) -> Result<(), PassEnd> {
-        let RunCount { executions, infeasible, truncated } = self.counted;
-        if executions + infeasible + truncated >= self.limits.executions {
+    pub(super) fn another(&mut self) -> Result<(), PassEnd> {
+        self.tell();
+        if self.together.runs.load(Ordering::Relaxed) >= self.limits.executions {
             return Err(PassEnd::GivenUp(Gap::Executions));
         }
         Ok(())
+    }
+
+    /// Adds what has been counted since to what all have done.
+    fn tell(&mut self) {
+        let RunCount { executions, infeasible, truncated } = self.counted;
+        let now = Counts { steps: self.steps, runs: executions + infeasible + truncated, executions };
+        self.together.steps.fetch_add(now.steps - self.told.steps, Ordering::Relaxed);
+        self.together.runs.fetch_add(now.runs - self.told.runs, Ordering::Relaxed);
+        self.together.executions.fetch_add(now.executions - self.told.executions, Ordering::Relaxed);
+        self.told = now;
     }
 
     fn truncated(&mut self, gap: Gap) {
@@ -178,14 +257,17 @@ impl<'a> Tally<'a> {
         self.gaps.insert(gap);
     }
 
-    fn look(&self, depth: usize) -> Result<(), PassEnd> {
+    fn look(&mut self, depth: usize) -> Result<(), PassEnd> {
+        self.tell();
         if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
             return Err(PassEnd::GivenUp(Gap::Time));
         }
-        if let Some(progress) = self.limits.progress {
+        if let Some(progress) = self.limits.progress
+            && self.reports == Reports::NowAndThen
+        {
             progress(&Progress {
-                executions: self.counted.executions,
-                steps: self.steps,
+                executions: self.together.executions.load(Ordering::Relaxed),
+                steps: self.together.steps.load(Ordering::Relaxed),
                 depth,
                 races: self.ledger.race_count(),
                 pass: self.pass,

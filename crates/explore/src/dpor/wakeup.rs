@@ -32,6 +32,11 @@ impl Tree {
         Some((branch.action, branch.below))
     }
 
+    /// Drops the branches that begin with a choice which is not open.
+    pub(super) fn keep(&mut self, open: &[Choice]) {
+        self.branches.retain(|branch| open.contains(&branch.action.choice));
+    }
+
     /// Whether there is certainly nothing to add for this sequence.
     pub(super) fn holds(&self, mut sequence: Vec<Action>) -> bool {
         let mut tree = self;
@@ -110,7 +115,7 @@ pub(super) fn may_come_first(action: &Action, sequence: &[Action]) -> bool {
     true
 }
 
-fn remove_first(sequence: &mut Vec<Action>, choice: Choice) {
+pub(super) fn remove_first(sequence: &mut Vec<Action>, choice: Choice) {
     if let Some(own) = sequence.iter().position(|action| action.choice == choice) {
         sequence.remove(own);
     }

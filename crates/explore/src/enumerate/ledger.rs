@@ -7,13 +7,14 @@ use raddle_base::SiteId;
 use raddle_event::{Loc, Problem, ProblemKind, Schedule, Trace};
 use raddle_machine::{Machine, Visibility};
 use raddle_order::{Listing, RacePair};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub(crate) struct Ledger {
     found: Found,
     known_races: BTreeSet<RaceKey>,
-    known_problems: BTreeSet<Vec<ProblemKey>>,
+    /// Where they are among those found.
+    known_problems: BTreeMap<Vec<ProblemKey>, usize>,
     /// Sites of plain accesses in races.
     racy: BTreeSet<SiteId>,
     visibility: Visibility,
@@ -54,6 +55,28 @@ impl Ledger {
             self.visibility = Visibility::Sites(self.racy.iter().copied().collect());
         }
         self.visibility.clone()
+    }
+
+    pub(crate) fn visibility(&self) -> &Visibility {
+        &self.visibility
+    }
+
+    /// Takes over what another ledger of the same pass has.
+    pub(crate) fn add(&mut self, other: Ledger) {
+        for race in other.found.races {
+            if self.known_races.insert(race.key) {
+                self.learned = Learned::Something;
+                self.found.races.push(race);
+            }
+        }
+        for (key, index) in other.known_problems {
+            self.known_problems.entry(key).or_insert_with(|| {
+                self.found.problems.push(other.found.problems[index].clone());
+                self.found.problems.len() - 1
+            });
+        }
+        self.racy.extend(other.racy);
+        self.found.assumptions.extend(other.found.assumptions);
     }
 
     /// Whether this pass has shown races that were not known when it started.
@@ -112,13 +135,14 @@ impl Ledger {
     /// Takes note of the problems of a run, or of the beginning of one.
     pub(crate) fn problems<M: Machine>(&mut self, machine: &M, path: &[Taken]) {
         for (key, problems) in problem_groups(machine) {
-            if self.known_problems.insert(key) {
+            self.known_problems.entry(key).or_insert_with(|| {
                 self.found.problems.push(FoundProblem {
                     problems,
                     schedule: Schedule { choices: path.iter().map(|taken| taken.choice).collect() },
                     visibility: self.visibility.clone(),
                 });
-            }
+                self.found.problems.len() - 1
+            });
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Limits<'a> {
     /// Stops the search before its next step.
     pub interrupt: Option<&'a AtomicBool>,
     /// Called now and then.
-    pub progress: Option<&'a dyn Fn(&Progress)>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
     /// For [`every_access`](super::every_access) alone.
     pub cache: StateCache,
 }

@@ -12,12 +12,12 @@ use raddle_machine::{
     Visibility,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
 #[derive(Clone)]
 pub struct ScriptMachine {
-    pub(super) program: Rc<Program>,
-    pub(super) objects: Rc<Objects>,
+    pub(super) program: Arc<Program>,
+    pub(super) objects: Arc<Objects>,
     pub(super) visibility: Visibility,
     pub(super) spurious_wakeups: SpuriousWakeups,
     pub(super) stuttering: Stuttering,
@@ -62,8 +62,8 @@ impl ScriptMachine {
         let program = compile(script);
         let state = State::new(script, &program);
         Self {
-            program: Rc::new(program),
-            objects: Rc::new(Objects::new(script)),
+            program: Arc::new(program),
+            objects: Arc::new(Objects::new(script)),
             visibility: Visibility::default(),
             spurious_wakeups,
             stuttering: Stuttering::Sleeps,
@@ -162,7 +162,7 @@ impl ScriptMachine {
                     {
                         local.at = At::Spin { site };
                         let thread = self.state.thread_mut(thread);
-                        let local = Rc::clone(&thread.local);
+                        let local = Arc::clone(&thread.local);
                         thread.naps.push(Nap { local, variant: 0, conditions });
                         return;
                     }

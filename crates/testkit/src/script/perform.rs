@@ -9,7 +9,7 @@ use super::syntax::{Act, How, LockKind, Mode, RmwKind};
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_event::{AccessKind, AtomicOp, EventKind, ProblemKind, ThreadId, WakeReason};
 use raddle_machine::{Sink, Status};
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl ScriptMachine {
     /// Performs the pending operation, up to the point behind it.
@@ -170,7 +170,7 @@ impl ScriptMachine {
                 let ordinal = local.children.len() as u32;
                 local.children.push((body, child));
                 let function = self.program.once_count + usize::from(body);
-                self.state.threads.push(Rc::new(Thread::new(function, Some((thread, site)), ordinal)));
+                self.state.threads.push(Arc::new(Thread::new(function, Some((thread, site)), ordinal)));
                 self.emit(thread, site, EventKind::Create { child }, sink);
                 Effect::Some
             }

@@ -7,7 +7,7 @@ use super::syntax::{LockKind, Mode, Place, REGISTERS, Reg, Script, Value};
 use raddle_base::SiteId;
 use raddle_event::{Addr, Loc, ObjectId, Problem, ThreadId};
 use raddle_machine::Status;
-use std::rc::Rc;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(super) struct State {
@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) barriers: Vec<Barrier>,
     pub(super) sems: Vec<u32>,
     pub(super) onces: Vec<Once>,
-    pub(super) threads: Vec<Rc<Thread>>,
+    pub(super) threads: Vec<Arc<Thread>>,
     pub(super) status: Status,
     pub(super) problems: Vec<Problem>,
     pub(super) weak_atomics: Weak,
@@ -73,8 +73,8 @@ pub(super) struct Thread {
     pub(super) created: Option<(ThreadId, SiteId)>,
     /// The creator's how-manieth child this is.
     pub(super) ordinal: u32,
-    pub(super) local: Rc<Local>,
-    pub(super) history: Vec<Rc<Visit>>,
+    pub(super) local: Arc<Local>,
+    pub(super) history: Vec<Arc<Visit>>,
     pub(super) naps: Vec<Nap>,
 }
 
@@ -134,7 +134,7 @@ impl State {
                 .collect(),
             sems: script.sems.iter().map(|value| u32::from(*value)).collect(),
             onces: vec![Once::Fresh; script.onces.len()],
-            threads: vec![Rc::new(Thread::new(program.once_count, None, 0))],
+            threads: vec![Arc::new(Thread::new(program.once_count, None, 0))],
             status: Status::Running,
             problems: Vec::new(),
             weak_atomics: Weak::NotMet,
@@ -180,11 +180,11 @@ impl State {
     }
 
     pub(super) fn thread_mut(&mut self, thread: ThreadId) -> &mut Thread {
-        Rc::make_mut(&mut self.threads[thread.0 as usize])
+        Arc::make_mut(&mut self.threads[thread.0 as usize])
     }
 
     pub(super) fn local_mut(&mut self, thread: ThreadId) -> &mut Local {
-        Rc::make_mut(&mut self.thread_mut(thread).local)
+        Arc::make_mut(&mut self.thread_mut(thread).local)
     }
 
     pub(super) fn register(&self, thread: ThreadId, register: Reg) -> u64 {
@@ -218,7 +218,7 @@ impl Thread {
             held: Vec::new(),
             children: Vec::new(),
         };
-        Self { function, created, ordinal, local: Rc::new(local), history: Vec::new(), naps: Vec::new() }
+        Self { function, created, ordinal, local: Arc::new(local), history: Vec::new(), naps: Vec::new() }
     }
 }
 

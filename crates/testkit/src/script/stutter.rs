@@ -14,12 +14,12 @@
 use super::state::{Local, State, Thread};
 use super::syntax::{Mode, Place};
 use raddle_event::ThreadId;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// One operation performed since the last effect.
 #[derive(Clone, Debug)]
 pub(super) struct Visit {
-    pub(super) local: Rc<Local>,
+    pub(super) local: Arc<Local>,
     pub(super) variant: u32,
     outcomes: Outcomes,
     pub(super) conditions: Vec<Condition>,
@@ -34,7 +34,7 @@ pub(super) enum Outcomes {
 /// A round made since the last effect: this choice at this local state leads back to it while the conditions hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nap {
-    pub(super) local: Rc<Local>,
+    pub(super) local: Arc<Local>,
     pub(super) variant: u32,
     pub(super) conditions: Vec<Condition>,
 }
@@ -67,8 +67,8 @@ impl State {
     /// Before a step: remembers where the thread stands.
     pub(super) fn visit(&mut self, thread: ThreadId, variant: u32, outcomes: Outcomes) {
         let thread = self.thread_mut(thread);
-        let local = Rc::clone(&thread.local);
-        thread.history.push(Rc::new(Visit { local, variant, outcomes, conditions: Vec::new() }));
+        let local = Arc::clone(&thread.local);
+        thread.history.push(Arc::new(Visit { local, variant, outcomes, conditions: Vec::new() }));
     }
 
     /// During a step, for each thing done.
@@ -81,7 +81,7 @@ impl State {
             }
             Effect::None(conditions) => {
                 if let Some(visit) = thread.history.last_mut() {
-                    Rc::make_mut(visit).conditions.extend(conditions);
+                    Arc::make_mut(visit).conditions.extend(conditions);
                 }
             }
         }
@@ -104,7 +104,7 @@ impl State {
                     conditions.push(*condition);
                 }
             }
-            let nap = Nap { local: Rc::clone(&visit.local), variant: visit.variant, conditions };
+            let nap = Nap { local: Arc::clone(&visit.local), variant: visit.variant, conditions };
             if !thread.naps.contains(&nap) {
                 thread.naps.push(nap);
             }
@@ -122,7 +122,7 @@ impl State {
                 && (thread.history.iter().any(|visit| visit.conditions.iter().any(&concerned))
                     || thread.naps.iter().any(|nap| nap.conditions.iter().any(&concerned)))
             {
-                let thread = Rc::make_mut(thread);
+                let thread = Arc::make_mut(thread);
                 thread.history.clear();
                 thread.naps.clear();
             }
