@@ -79,6 +79,26 @@ int main(void) { inner(1); inner(2); once_called(); return fib(3) + fib(4); }
     assert_eq!(tree.bodies("fib"), 1);
 }
 
+/// Three levels of a thread that creates two of its own kind, directly and through a wrapper; the last level stands for all others.
+#[test]
+fn threads_that_create_themselves_have_few_copies() {
+    let tree = specialise(
+        r"
+#include <pthread.h>
+pthread_t t[2];
+void *worker(void *);
+void start(pthread_t *t, void *arg) { pthread_create(t, 0, worker, arg); }
+void *worker(void *arg) {
+    if (arg) { pthread_create(&t[0], 0, worker, 0); start(&t[1], 0); }
+    return arg;
+}
+int main(void) { pthread_t t; return pthread_create(&t, 0, worker, &t); }
+",
+        Budget::default(),
+    );
+    assert_eq!((tree.bodies("worker"), tree.bodies("start")), (1 + 2 + 4, 1 + 2 + 4));
+}
+
 #[test]
 fn once_functions_and_pointers_share_one_body() {
     let shared = specialise(
