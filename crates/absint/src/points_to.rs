@@ -10,6 +10,7 @@
 //! only do nothing (A-EXTERN) and return unknown addresses.
 
 mod calls;
+mod copies;
 mod graph;
 mod instructions;
 mod library;

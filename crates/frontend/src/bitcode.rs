@@ -1,8 +1,8 @@
 //! Reads and checks bitcode, links it to one module, and promotes locals to registers.
 //!
 //! Bitcode from outside may be damaged, and LLVM's reader is not proof against that: it can abort or crash the process. So a given
-//! file is first read, verified and written anew by LLVM's own `opt` in a child process; only its output is read here. Without
-//! `opt` the file is read directly, which is safe for any file that a compiler wrote.
+//! file is first read and verified by LLVM's own `opt` in a child process; what that survived, the same reader survives here. Without
+//! `opt` the file is read and verified directly, which is safe for any file that a compiler wrote.
 //!
 //! A compilation database does not say what is linked with what. A program is the source with its `main`, and from the other sources
 //! without `main` those that define what is still missing, like members of an archive: first come, first taken.
@@ -38,9 +38,8 @@ pub(crate) fn link<'c>(
 ) -> Result<Linked<'c>, FrontendError> {
     let mut modules = Vec::new();
     let mut warnings = Vec::new();
-    for (index, unit) in compiled.units.iter().enumerate() {
-        let module =
-            read(context, unit, &compiled.folder().join(format!("checked-{index}.bc")), compiled.data_model)?;
+    for unit in &compiled.units {
+        let module = read(context, unit, compiled.data_model)?;
         let found = data_model(&module).ok_or_else(|| FrontendError::ForeignTarget {
             path: unit.source.clone(),
             triple: module.triple(),
@@ -79,26 +78,20 @@ pub(crate) fn link<'c>(
 
 /// The data model of a bitcode file, if it can be read and says one.
 pub(crate) fn data_model_of(path: &Path) -> Option<DataModel> {
-    let folder = tempfile::tempdir().ok()?;
-    let path = checked(path, &folder.path().join("probe.bc")).ok()?;
+    check(path).ok()?;
     let context = new_context();
-    let module = Module::read(&context, &path).ok()?;
+    let module = Module::read(&context, path).ok()?;
     data_model(&module)
 }
 
-fn read<'c>(
-    context: &'c Context,
-    unit: &Unit,
-    scratch: &Path,
-    default: DataModel,
-) -> Result<Module<'c>, FrontendError> {
+fn read<'c>(context: &'c Context, unit: &Unit, default: DataModel) -> Result<Module<'c>, FrontendError> {
     let problem = |message| FrontendError::Bitcode { path: unit.source.clone(), message };
-    let path = match unit.origin {
-        Origin::Compiled => unit.bitcode.clone(),
-        Origin::Given => checked(&unit.bitcode, scratch).map_err(problem)?,
+    let verified = match unit.origin {
+        Origin::Compiled => Verified::Yes,
+        Origin::Given => check(&unit.bitcode).map_err(problem)?,
     };
-    let mut module = Module::read(context, &path).map_err(problem)?;
-    if unit.origin == Origin::Given {
+    let mut module = Module::read(context, &unit.bitcode).map_err(problem)?;
+    if verified == Verified::NotYet {
         module.verify().map_err(problem)?;
     }
     // Textual IR written by hand may leave out its target.
@@ -111,14 +104,20 @@ fn read<'c>(
     Ok(module)
 }
 
-/// Has `opt` read, verify and rewrite a file; gives the file to read.
-fn checked(path: &Path, scratch: &Path) -> Result<std::path::PathBuf, String> {
-    let Some(opt) = toolchain::opt() else { return Ok(path.to_owned()) };
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verified {
+    Yes,
+    NotYet,
+}
+
+/// Has `opt`, if there is one, read and verify a file.
+fn check(path: &Path) -> Result<Verified, String> {
+    let Some(opt) = toolchain::opt() else { return Ok(Verified::NotYet) };
     let arguments: Vec<OsString> =
-        ["-passes=verify".into(), "-o".into(), scratch.into(), "--".into(), path.into()].into();
+        ["-passes=verify".into(), "-disable-output".into(), "--".into(), path.into()].into();
     let outcome = toolchain::run(&opt, &arguments, None).map_err(|error| error.to_string())?;
     if outcome.success {
-        return Ok(scratch.to_owned());
+        return Ok(Verified::Yes);
     }
     // A crash prints a stack trace; its first line says enough.
     let first = outcome.message.lines().find(|line| !line.trim().is_empty()).unwrap_or("unreadable");

@@ -130,10 +130,6 @@ impl Compiled {
     pub(crate) fn primary_sources(&self) -> Vec<PathBuf> {
         self.units.iter().filter_map(|unit| unit.primary.clone()).collect()
     }
-
-    pub(crate) fn folder(&self) -> &Path {
-        self._folder.path()
-    }
 }
 
 /// One file to compile.

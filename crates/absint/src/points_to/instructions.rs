@@ -242,23 +242,6 @@ impl Solver<'_> {
         self.look_through(pointer, UseKind::Store { src, width });
     }
 
-    /// `len` bytes (`u64::MAX`: unknown) from one pointer to the other, offsets kept.
-    pub(super) fn copy_bytes(&mut self, to: Node, from: Node, len: u64) {
-        if len == 0 {
-            return;
-        }
-        let region = match self.gathered.get(&(from, len)) {
-            Some(region) => *region,
-            None => {
-                let region = self.memory.region();
-                self.gathered.insert((from, len), region);
-                self.look_through(from, UseKind::Gather { to: region, len });
-                region
-            }
-        };
-        self.look_through(to, UseKind::Scatter { from: region, len });
-    }
-
     /// Points to anything else from here on.
     pub(super) fn add_unknown(&mut self, node: Node) {
         let unknown = self.unknown();

@@ -81,6 +81,8 @@ pub(super) struct RegionData {
     merged_cells: Vec<(Width, Offsets)>,
     merged_views: Vec<(Width, Offsets)>,
     pub flat: bool,
+    /// What is carried here keeps its offsets, however many there are: it only passes through.
+    exact: bool,
     /// The size of each object that it is the memory of, where it is one constant: copies end there.
     pub bytes: Option<i64>,
     /// Contents from outside that are made at the first look.
@@ -130,6 +132,12 @@ impl Memory {
     pub(super) fn region(&mut self) -> Region {
         self.regions.push(RegionData::default());
         Region(self.regions.len() as u32 - 1)
+    }
+
+    pub(super) fn exact_region(&mut self) -> Region {
+        let region = self.region();
+        self.data(region).exact = true;
+        region
     }
 
     pub(super) fn of_object(&mut self, object: u32) -> Region {
@@ -281,7 +289,7 @@ impl Solver<'_> {
             at = inside;
         }
         let to = self.memory.data(link.to);
-        if to.cells.len() >= MOST_CARRIED {
+        if to.cells.len() >= MOST_CARRIED && !to.exact {
             at = to.widened(Side::Cell, cell.width, at);
         }
         let target = self.cell(link.to, at, cell.width);

@@ -2,10 +2,10 @@
 //! look at what their pointers newly point to and add edges.
 
 use super::calls::Invoke;
+use super::copies::Copies;
 use super::graph::{Graph, Node};
-use super::memory::{Link, Memory, Region, Width};
+use super::memory::{Memory, Region, Width};
 use super::objects::Objects;
-use super::pattern;
 use super::sets::{EMPTY, Entry, SAME, Set, Sets};
 use super::types::Types;
 use crate::Roots;
@@ -39,7 +39,9 @@ pub(super) struct Solver<'p> {
     pub invoked: FastSet<(u32, FunctionId)>,
     pub shared: FastMap<Derived, Node>,
     pub retyped: FastMap<(Node, DebugTypeId), Node>,
-    pub gathered: FastMap<(Node, u64), Region>,
+    pub copies: Copies,
+    /// Copies that wait until all else has settled.
+    late: Vec<u32>,
     pub targets: Vec<(SiteId, FunctionId)>,
 }
 
@@ -64,6 +66,10 @@ struct Use {
     kind: UseKind,
 }
 
+/// In programs with more instructions than this, copies of memory wait until all else has settled: each look at a set of pointers
+/// that still grows costs as much as the last. Patterns of offsets may then be widened in another order.
+const LARGE: usize = 60_000;
+
 #[derive(Clone, Copy)]
 pub(super) enum UseKind {
     Load {
@@ -82,7 +88,6 @@ pub(super) enum UseKind {
     /// Bytes of a region go to the pointer.
     Scatter {
         from: Region,
-        len: u64,
     },
     Invoke(u32),
     /// What the pointer points to, seen as a structure of this type.
@@ -90,6 +95,12 @@ pub(super) enum UseKind {
         dst: Node,
         to: DebugTypeId,
     },
+}
+
+impl UseKind {
+    fn is_copy(self) -> bool {
+        matches!(self, UseKind::Gather { .. } | UseKind::Scatter { .. })
+    }
 }
 
 impl<'p> Solver<'p> {
@@ -123,7 +134,8 @@ impl<'p> Solver<'p> {
             invoked: FastSet::default(),
             shared: FastMap::default(),
             retyped: FastMap::default(),
-            gathered: FastMap::default(),
+            copies: Copies::default(),
+            late: Vec::new(),
             targets: Vec::new(),
         }
     }
@@ -153,7 +165,15 @@ impl<'p> Solver<'p> {
                     work.extend_from_slice(uses);
                 }
             }
-            if work.is_empty() && self.pending_functions.is_empty() && self.pending_globals.is_empty() {
+            let is_idle = self.pending_functions.is_empty() && self.pending_globals.is_empty();
+            if self.program.sites.len() > LARGE {
+                let is_late = |index: &mut u32| self.uses[*index as usize].kind.is_copy();
+                self.late.extend(work.extract_if(.., is_late));
+                if work.is_empty() && is_idle {
+                    work = std::mem::take(&mut self.late);
+                }
+            }
+            if work.is_empty() && is_idle {
                 break;
             }
             work.sort_unstable();
@@ -188,20 +208,8 @@ impl<'p> Solver<'p> {
                 let to = self.store_node(set, seen, width);
                 self.graph.edge(&mut self.sets, src, to, SAME);
             }
-            UseKind::Gather { to, len } => {
-                for entry in self.sets.difference(set, seen) {
-                    let (region, at) = self.place(entry);
-                    let within = (0, i64::try_from(len).map_or(i64::MAX, |len| len.saturating_sub(1)));
-                    let by = pattern::negated(at);
-                    self.link(region, Link { from: at, len, by, to, within: Some(within) });
-                }
-            }
-            UseKind::Scatter { from, len } => {
-                for entry in self.sets.difference(set, seen) {
-                    let (to, at) = self.place(entry);
-                    self.link(from, Link { from: Offsets::exact(0), len, by: at, to, within: None });
-                }
-            }
+            UseKind::Gather { to, len } => self.gather(set, seen, to, len),
+            UseKind::Scatter { from } => self.scatter(set, seen, from),
             UseKind::Retype { dst, to } => self.retype(dst, to, set, seen),
             UseKind::Invoke(invoke) => {
                 for entry in self.sets.difference(set, seen) {
@@ -213,7 +221,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn place(&mut self, entry: Entry) -> (Region, Offsets) {
+    pub(super) fn place(&mut self, entry: Entry) -> (Region, Offsets) {
         (self.memory.of_object(entry.object()), self.sets.offsets(entry.pattern()))
     }
 
