@@ -70,38 +70,54 @@ mod closure;
 mod footprint;
 mod run;
 mod step;
+mod text;
 mod walk;
 
-use closure::Missing;
+pub use text::{Certificate, ReadError, is_search, read, write};
+
+use crate::Subject;
 use raddle_event::SearchTree;
 use raddle_machine::{Machine, Visibility};
 use run::Run;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use walk::Node;
 
-/// Checks the tree of a search against a machine that stands at its start, and is left there when the tree is accepted.
-pub fn check<M: Machine>(
+/// Checks the tree of a search of a program, with [`Visibility::SyncOnly`].
+pub fn check(subject: &Subject, tree: &SearchTree, stop: &AtomicBool) -> Result<Covered, Refusal> {
+    let mut machine =
+        subject.fresh().map_err(|error| Refusal { rule: Rule::Tree, text: error.to_string() })?;
+    let covered = check_on(&mut machine, Visibility::SyncOnly, tree, stop)?;
+    match machine.uncovered().into_iter().next() {
+        None => Ok(covered),
+        Some(text) => Err(Refusal { rule: Rule::Values, text }),
+    }
+}
+
+/// Checks the tree of a search on a machine that stands at its start, and is left there when the tree is accepted. Whether all values
+/// that the environment could choose are choices of the machine is not checked.
+pub fn check_on<M: Machine>(
     machine: &mut M,
     visibility: Visibility,
     tree: &SearchTree,
+    stop: &AtomicBool,
 ) -> Result<Covered, Refusal> {
     machine.set_visibility(visibility);
     let start = machine.checkpoint();
-    let nodes = walk::walk(machine, tree)?;
+    let nodes = walk::walk(machine, tree, stop)?;
     let mut covered = Covered { runs: 0, reversals: 0, assumptions: BTreeSet::new() };
     let mut paths = Paths::new(&nodes);
     while let Some(path) = paths.next_run() {
+        go_on(stop)?;
         let run = Run::of(machine, &nodes, path)?;
         covered.assumptions.extend(machine.assumptions());
         if run.weak_atomics {
             covered.assumptions.insert("A-SC");
         }
-        let slept = machine.assumptions().contains(&"A-HASH");
         machine.restore(&start);
         covered.runs += 1;
-        covered.reversals +=
-            closure::check(machine, &nodes, &run, if slept { Missing::Asleep } else { Missing::Refused })?;
+        covered.reversals += closure::check(machine, &nodes, &run, &mut covered.assumptions)?;
     }
     machine.discard(start);
     Ok(covered)
@@ -118,24 +134,70 @@ pub struct Covered {
     pub assumptions: BTreeSet<&'static str>,
 }
 
-/// Taken on trust where a thread was put to sleep in a waiting loop (A-HASH): a clause that completes "taken on trust: …".
-pub const ON_TRUST: &str = "runs that differ in when a thread in a waiting loop is put to sleep, and in the order of independent steps, stand for each other";
+impl Covered {
+    /// Taken on trust, besides the assumptions: clauses that complete "taken on trust: …".
+    pub fn on_trust(&self) -> &'static [&'static str] {
+        if self.assumptions.contains(SLEEP) { ON_TRUST } else { &[] }
+    }
+}
+
+/// Taken on trust where a thread was put to sleep in a waiting loop.
+pub const ON_TRUST: &[&str] = &[
+    "runs that differ only in when a waiting loop is found to go in circles, and in the order of independent steps, stand for each other",
+];
+
+/// The assumption of every run in which a thread was put to sleep.
+const SLEEP: &str = "A-HASH";
 
 /// Why a tree was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The rule that does not hold.
-    pub rule: &'static str,
+    pub rule: Rule,
     pub text: String,
+}
+
+/// What does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The tree is one of the program.
+    Tree,
+    /// Its runs have no race.
+    Races,
+    /// It is closed under reversal.
+    Closure,
+    /// The same, where a thread was put to sleep in a waiting loop: the tree may be complete all the same.
+    Loops,
+    /// All values of the environment were tried.
+    Values,
+    /// It is small enough to be checked.
+    Size,
+    /// There was time to check it.
+    Time,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.rule, self.text)
+        let rule = match self.rule {
+            Rule::Tree => "tree",
+            Rule::Races => "races",
+            Rule::Closure => "closure",
+            Rule::Loops => "closure, with waiting loops",
+            Rule::Values => "values",
+            Rule::Size => "size",
+            Rule::Time => "time",
+        };
+        write!(f, "{rule}: {}", self.text)
     }
 }
 
 impl std::error::Error for Refusal {}
+
+fn go_on(stop: &AtomicBool) -> Result<(), Refusal> {
+    match stop.load(Ordering::Relaxed) {
+        false => Ok(()),
+        true => Err(Refusal { rule: Rule::Time, text: "stopped before everything was checked".to_owned() }),
+    }
+}
 
 /// Goes through the runs of a tree: each as its states and which of their explored choices was taken.
 struct Paths<'a> {

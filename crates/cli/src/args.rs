@@ -177,6 +177,9 @@ pub(crate) struct SearchArgs {
     /// Where witness files go
     #[arg(long, value_name = "DIR", default_value = "raddle-witness")]
     witness_dir: PathBuf,
+    /// Write the proof, if there is one, to a file that `raddle certify` checks [default: beside the witnesses]
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -325,6 +328,7 @@ impl SearchArgs {
             chance: Chance::default(),
             helpers: self.helpers(),
             witness_dir: Some(self.witness_dir.clone()),
+            certificate: self.certificate.clone(),
         }
     }
 }

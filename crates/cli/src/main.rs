@@ -60,6 +60,7 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
 
 fn run_search(program: &ProgramArgs, search: &Search, output: &OutputArgs) -> anyhow::Result<Exit> {
     output::refuse_to_overwrite(output, &program.inputs)?;
+    output::refuse_as_certificate(search.certificate.as_deref(), &program.inputs)?;
     let subject = program.subject()?;
     let interrupt = interrupt::install();
     let line = progress::Line::new(output.quiet);

@@ -2,7 +2,7 @@
 
 use crate::args::{ColourArg, Format, OutputArgs};
 use anyhow::Context;
-use raddle_driver::{Acceptance, Answer, Evidence, Explanation, Outcome, Verdict};
+use raddle_driver::{Acceptance, Answer, Evidence, Explanation, Outcome, Searched, Verdict};
 use raddle_report::{Colour, FileSources, Look};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -82,11 +82,18 @@ pub(crate) fn write_explanation(
 /// One line: whether the certificate proves what it claims.
 pub(crate) fn write_acceptance(acceptance: &Acceptance, file: &Path) -> anyhow::Result<Exit> {
     let (text, exit) = match acceptance {
-        Acceptance::Accepted { assumptions } if assumptions.is_empty() => {
-            ("accepted: no data race".to_owned(), Exit::Safe)
-        }
-        Acceptance::Accepted { assumptions } => {
-            (format!("accepted: no data race, assuming {}", assumptions.join(", ")), Exit::Safe)
+        Acceptance::Accepted { assumptions, searched } => {
+            let mut text = "accepted: no data race".to_owned();
+            if !assumptions.is_empty() {
+                text.push_str(&format!(", assuming {}", assumptions.join(", ")));
+            }
+            if let Some(Searched { runs, reversals, on_trust }) = searched {
+                text.push_str(&format!("; {runs} runs repeated, {reversals} other orders tried"));
+                if !on_trust.is_empty() {
+                    text.push_str(&format!("; taken on trust: {}", on_trust.join("; ")));
+                }
+            }
+            (text, Exit::Safe)
         }
         Acceptance::Refused { reason } => (format!("not accepted: {reason}"), Exit::Unknown),
     };

@@ -11,7 +11,9 @@ use crate::statics::Statically;
 use crate::witness::Claim;
 use crate::{bug, plain};
 use raddle_facts::StaticProof;
-use raddle_finding::{Assumption, Deadlocks, Evidence, Outcome, Proved, UnknownReason, Verdict};
+use raddle_finding::{
+    Assumption, CertificateFile, Deadlocks, Evidence, Outcome, Proved, UnknownReason, Verdict,
+};
 use std::collections::BTreeSet;
 
 /// The proof comes back where the verdict rests on it.
@@ -132,7 +134,11 @@ fn safe(rest: &mut Outcome, by_proof: &BTreeSet<&'static str>, mut used: BTreeSe
     };
     rest.assumptions = named(&used);
     rest.verdict = Verdict::Safe;
-    rest.proved.push(Proved { variable: String::new(), by: "static", certificate: String::new() });
+    rest.proved.push(Proved {
+        variable: String::new(),
+        by: "static",
+        certificate: CertificateFile::Unwritten,
+    });
 }
 
 fn named<'a>(ids: impl IntoIterator<Item = &'a &'static str>) -> Vec<Assumption> {

@@ -6,7 +6,8 @@ use crate::pruning::StaticOracle;
 use crate::statics::Statically;
 use crate::watchdog::{Bounds, watched};
 use crate::{Chance, Control, Engines, Goal, Mode, Search};
-use raddle_explore::enumerate::{self, Exploration, Gap, Limits, RunCount};
+use raddle_event::SearchTree;
+use raddle_explore::enumerate::{self, Coverage, Exploration, Gap, Limits, RunCount};
 use raddle_explore::pdp::{self, Anything, Oracle, Pruned};
 use raddle_explore::random::{Plan, Strategy, random};
 use raddle_explore::stateful::{Caching, stateful};
@@ -27,6 +28,8 @@ pub(crate) struct Explored {
     pub(crate) incomplete: Vec<UnknownReason>,
     /// Why the search was stopped from outside; empty if it was not.
     pub(crate) stopped: String,
+    /// What `certify` can check, or why there is nothing.
+    pub(crate) tree: Result<SearchTree, String>,
 }
 
 /// `Err` is the reason for an `unknown` without any finding.
@@ -46,7 +49,11 @@ pub(crate) fn explore(
             Some((StaticOracle::new(&loaded.program, &loaded.models, open), &known.assumptions))
         });
         let helpers = vec![machine.clone(); search.helpers];
-        let mut work = Work { machine, helpers, search, oracle, pruning: None };
+        let tree = Err(match search.mode {
+            Mode::Pdp => SECTIONS.to_owned(),
+            _ => "only `--search optimal` writes down what `certify` can check".to_owned(),
+        });
+        let mut work = Work { machine, helpers, search, oracle, pruning: None, tree };
         let bounds = Bounds { time: search.time, memory: search.memory, began };
         let start = Instant::now();
         Ok(watched(control.interrupt, bounds, |watch| {
@@ -65,6 +72,12 @@ pub(crate) fn explore(
             };
             let left = search.time.map(|time| time.saturating_sub(began.elapsed()));
             let mut exploration = work.run(&limits, left);
+            if search.certificate.is_some()
+                && exploration.coverage == Coverage::Complete
+                && exploration.races.is_empty()
+            {
+                work.certify(&limits);
+            }
             let seconds = start.elapsed().as_secs_f64();
             if search.mode != Mode::EveryAccess && !watch.is_over() {
                 simplify(&mut work.machine, &mut exploration);
@@ -80,6 +93,7 @@ pub(crate) fn explore(
                     .map(|text| UnknownReason { place: String::new(), text })
                     .collect(),
                 stopped: if watch.is_over() { watch.reason() } else { String::new() },
+                tree: work.tree,
             }
         }))
     })?
@@ -92,7 +106,11 @@ struct Work<'a> {
     /// Static facts, and the assumptions that they rest on.
     oracle: Option<(StaticOracle, &'a BTreeSet<&'static str>)>,
     pruning: Option<PruningCounts>,
+    tree: Result<SearchTree, String>,
 }
+
+/// States of a tree that is kept without being asked for, and when it is.
+const MOST_STATES: [usize; 2] = [20_000, 2_000_000];
 
 impl Work<'_> {
     fn run(&mut self, limits: &Limits, left: Option<Duration>) -> Exploration {
@@ -110,7 +128,10 @@ impl Work<'_> {
                 let half = Limits { time: left.map(|left| left / 2), ..*limits };
                 let all = self.optimal(&half);
                 match all.unknown_reasons.contains(&Gap::Time) && all.races.is_empty() {
-                    true => after(all, self.pruned(limits)),
+                    true => {
+                        self.tree = Err(SECTIONS.to_owned());
+                        after(all, self.pruned(limits))
+                    }
                     false => all,
                 }
             }
@@ -120,11 +141,43 @@ impl Work<'_> {
 
     fn optimal(&mut self, limits: &Limits) -> Exploration {
         if self.helpers.is_empty() {
-            return dpor::optimal(&mut self.machine, limits, Visibility::SyncOnly).exploration;
+            return self.recorded(limits);
         }
+        self.tree =
+            Err("a search with several jobs writes nothing down; --certificate FILE repeats it with one"
+                .to_owned());
         let mut machines: Vec<&mut Interp> =
             std::iter::once(&mut self.machine).chain(&mut self.helpers).collect();
         dpor::optimal_together(&mut machines, limits, Visibility::SyncOnly).exploration
+    }
+
+    /// With one job, and the tree if it may be wanted.
+    fn recorded(&mut self, limits: &Limits) -> Exploration {
+        let Search { certificate, witness_dir, .. } = self.search;
+        let most = match (certificate, witness_dir) {
+            (Some(_), _) => MOST_STATES[1],
+            (None, Some(_)) => MOST_STATES[0],
+            (None, None) => {
+                self.tree = Err("none was asked for".to_owned());
+                return dpor::optimal(&mut self.machine, limits, Visibility::SyncOnly).exploration;
+            }
+        };
+        let (reduced, tree) = dpor::optimal_with_tree(&mut self.machine, limits, Visibility::SyncOnly, most);
+        self.tree = tree.ok_or_else(|| match certificate {
+            _ if reduced.exploration.coverage != Coverage::Complete => {
+                "the search that can be checked did not come to its end".to_owned()
+            }
+            Some(_) => format!("the search has more than {most} states"),
+            None => format!("the search has more than {most} states; --certificate FILE keeps more"),
+        });
+        reduced.exploration
+    }
+
+    /// Repeats a search that cannot be checked with one that can.
+    fn certify(&mut self, limits: &Limits) {
+        if self.search.mode != Mode::Optimal || !self.helpers.is_empty() {
+            self.recorded(limits);
+        }
     }
 
     fn by_chance(&mut self, limits: &Limits, strategy: Strategy) -> Exploration {
@@ -148,6 +201,10 @@ impl Work<'_> {
         exploration
     }
 }
+
+/// Why a search for races alone has no tree.
+const SECTIONS: &str =
+    "the search for races alone leaves out orders of critical sections, which `certify` cannot check";
 
 fn may_prune(search: &Search) -> bool {
     search.mode == Mode::Pdp || search.mode == Mode::Optimal && search.engines == Engines::All

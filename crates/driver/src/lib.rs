@@ -10,6 +10,7 @@ mod combine;
 mod confirm;
 mod engine;
 mod error;
+mod evidence;
 mod guard;
 mod load;
 mod named;
@@ -21,18 +22,20 @@ mod statics;
 mod watchdog;
 mod witness;
 
-pub use certificate::Acceptance;
+pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
 pub use raddle_explore::enumerate::Progress;
-pub use raddle_finding::{Deadlocks, Evidence, Explanation, Outcome, Verdict};
+pub use raddle_finding::{CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Verdict};
 pub use raddle_ir::DataModel;
 pub use replay::{Certified, certify, replay, witness_subject};
 pub use request::{Chance, Control, Engines, Goal, Mode, Search, Spurious, Subject};
 pub use statics::{Line, StaticRequest, statics};
 
+use evidence::Evident;
 use guard::guarded;
 use load::Loaded;
 use outcome::Draft;
+use raddle_event::SearchTree;
 use raddle_finding::UnknownReason;
 use statics::{OpenPairs, Question, Statically};
 use std::time::Instant;
@@ -68,7 +71,7 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
         None
     };
     let known = statically.as_ref().and_then(|result| result.as_ref().ok());
-    let mut draft = explored(&loaded, search, known, control, began);
+    let (mut draft, tree) = explored(&loaded, search, known, control, began);
     let statically = statically.filter(|_| search.engines == Engines::All);
     let proof = match statically {
         Some(statically) => combine::combine(&loaded, statically, &mut draft, &mut warnings),
@@ -76,10 +79,16 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
     };
     if let Some(folder) = &search.witness_dir {
         warnings.extend(witness::write_all(&loaded, subject, folder, &mut draft));
-        if let Some(proof) = proof {
-            warnings.extend(certificate::write_beside(&loaded, subject, folder, &proof, &mut draft));
-        }
     }
+    let evidence = match proof {
+        Some(proof) => Some(Evident::Proof(Box::new(proof))),
+        None if draft.rest.verdict == Verdict::Safe => {
+            let bounds = Bounds { time: search.time, memory: search.memory, began };
+            evidence::checked(&loaded, tree, control.interrupt, bounds, &mut draft)
+        }
+        None => None,
+    };
+    evidence::write(&loaded, subject, search, evidence, &mut draft, &mut warnings)?;
     Ok(Answer { outcome: draft.into_outcome(), warnings })
 }
 
@@ -89,16 +98,17 @@ fn explored(
     known: Option<&Statically>,
     control: Control<'_>,
     began: Instant,
-) -> Draft {
+) -> (Draft, Result<SearchTree, String>) {
+    let none = Err(String::new());
     if !loaded.has_main {
-        return outcome::nothing(plain("there is no `main`, so nothing was run"));
+        return (outcome::nothing(plain("there is no `main`, so nothing was run")), none);
     }
     match engine::explore(loaded, search, known, control, began) {
         Ok(explored) => {
             let confirmed = confirm::confirm(loaded, &explored.exploration, search.mode);
-            outcome::merge(loaded, &explored, confirmed, search)
+            (outcome::merge(loaded, &explored, confirmed, search), explored.tree)
         }
-        Err(reason) => outcome::nothing(reason),
+        Err(reason) => (outcome::nothing(reason), none),
     }
 }
 

@@ -9,8 +9,8 @@ use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_explore::enumerate::{Coverage, Gap};
 use raddle_finding::{
-    Assumption, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Proved, Stats, UnknownReason,
-    Verdict,
+    Assumption, CertificateFile, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Proved, Stats,
+    UnknownReason, Verdict,
 };
 use raddle_interp::SpuriousWakeups;
 use raddle_ir::Program;
@@ -111,7 +111,9 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
         _ => Deadlocks::Unknown,
     };
     let proved = match verdict {
-        Verdict::Safe => vec![Proved { variable: String::new(), by: "explore", certificate: String::new() }],
+        Verdict::Safe => {
+            vec![Proved { variable: String::new(), by: "explore", certificate: CertificateFile::Unwritten }]
+        }
         Verdict::Race | Verdict::Unknown => Vec::new(),
     };
     Draft {
@@ -248,7 +250,14 @@ mod tests {
             passes: 1,
             assumptions: BTreeSet::from(["A-THREAD"]),
         };
-        Explored { exploration, pruning: None, seconds: 0.0, incomplete: Vec::new(), stopped: String::new() }
+        Explored {
+            exploration,
+            pruning: None,
+            seconds: 0.0,
+            incomplete: Vec::new(),
+            stopped: String::new(),
+            tree: Err(String::new()),
+        }
     }
 
     fn shown(kind: FindingKind, line: u32, variable: &str) -> Shown {

@@ -55,6 +55,8 @@ pub struct Search {
     pub helpers: usize,
     /// `None`: witnesses are not written.
     pub witness_dir: Option<PathBuf>,
+    /// Where the proof goes, if there is one. `None`: beside the witnesses, if it is small.
+    pub certificate: Option<PathBuf>,
 }
 
 /// For runs by chance.

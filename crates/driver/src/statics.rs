@@ -9,10 +9,13 @@ mod findings;
 pub(crate) use accepted::{OpenPairs, Question, Statically};
 
 use crate::aside::{Lost, aside};
+use crate::certificate::{self, Content};
 use crate::load::{Loaded, load};
 use crate::watchdog::Bounds;
-use crate::{Answer, DriverError, Subject, certificate, named};
-use raddle_finding::{Assumption, Deadlocks, Explanation, Outcome, Proved, Stats, UnknownReason, Verdict};
+use crate::{Answer, DriverError, Subject, named};
+use raddle_finding::{
+    Assumption, CertificateFile, Deadlocks, Explanation, Outcome, Proved, Stats, UnknownReason, Verdict,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,17 +61,17 @@ pub fn statics(
             let explanation = result.explanation.take();
             let written = match (&request.certificate, &result.proof) {
                 (Some(path), Some(proof)) => {
-                    certificate::write(path, &loaded, subject, proof)?;
-                    path.to_string_lossy().into_owned()
+                    certificate::write(path, &loaded, subject, Content::Proof(proof))?;
+                    CertificateFile::Written(path.to_string_lossy().into_owned())
                 }
                 (Some(path), None) => {
                     let path = path.display();
                     warnings.push(format!("there is no proof that could be written to {path}"));
-                    String::new()
+                    CertificateFile::Unwritten
                 }
-                (None, _) => String::new(),
+                (None, _) => CertificateFile::Unwritten,
             };
-            (report(&loaded, result, &written), explanation)
+            (report(&loaded, result, written), explanation)
         }
         Err(Lost::Bug(bug)) => (crate::outcome::unknown(vec![bug]), None),
         Err(Lost::Stopped(text)) => {
@@ -99,13 +102,13 @@ pub(crate) fn run(
     result.map_err(Lost::Bug)
 }
 
-fn report(loaded: &Loaded, result: Statically, certificate: &str) -> Outcome {
+fn report(loaded: &Loaded, result: Statically, written: CertificateFile) -> Outcome {
     let mut reasons: BTreeSet<UnknownReason> = loaded.bugs.iter().cloned().collect();
     reasons.extend(result.reasons());
     let safe = result.proof.is_some() && reasons.is_empty();
     let mut proved = Vec::new();
     if safe {
-        proved.push(Proved { variable: String::new(), by: "static", certificate: certificate.to_owned() });
+        proved.push(Proved { variable: String::new(), by: "static", certificate: written });
     }
     proved.extend(result.proved());
     Outcome {

@@ -1,30 +1,19 @@
 //! The reduced and the stateful search on the interpreter: the same races and problems as the enumerator, on random scripts written as C.
 
-use raddle_config::Config;
+mod as_c;
+
+use as_c::load;
 use raddle_event::{Problem, ProblemKind};
 use raddle_explore::dpor::optimal;
 use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, RaceKey, sync};
 use raddle_explore::stateful::{Caching, stateful};
-use raddle_frontend::Request;
-use raddle_interp::{Interp, Options};
-use raddle_libmodel::Models;
 use raddle_machine::{Machine, Visibility};
 use raddle_testkit::script::{Profile, Script, c_text, generate, shrink};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 fn limits() -> Limits<'static> {
     Limits { goal: Goal::AllRaces, executions: 4_000, run_steps: 400, ..Limits::default() }
-}
-
-fn load(script: &Script, folder: &Path) -> Interp {
-    let file = folder.join("script.c");
-    std::fs::write(&file, c_text(script).text).expect("the folder can be written");
-    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
-    let program = raddle_frontend::load(&request).expect("scripts are valid C").program;
-    let models = Models::resolve(&program, &Config::default());
-    Interp::new(Arc::new(program), Arc::new(models), Options::default()).expect("scripts have a main")
 }
 
 type Found = (BTreeSet<RaceKey>, BTreeSet<Vec<(ProblemKind, u32)>>);

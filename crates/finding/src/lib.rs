@@ -11,4 +11,6 @@ pub use explanation::{
     Why,
 };
 pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
-pub use verdict::{Deadlocks, Outcome, Proved, PruningCounts, StaticCounts, Stats, UnknownReason, Verdict};
+pub use verdict::{
+    CertificateFile, Deadlocks, Outcome, Proved, PruningCounts, StaticCounts, Stats, UnknownReason, Verdict,
+};

@@ -37,8 +37,18 @@ pub enum Deadlocks {
 pub struct Proved {
     pub variable: String,
     pub by: &'static str,
-    /// The certificate's file, when one was written.
-    pub certificate: String,
+    pub certificate: CertificateFile,
+}
+
+/// Whether others can check what was shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CertificateFile {
+    /// None of its own: that of the whole program covers it, or it was not written.
+    #[default]
+    Unwritten,
+    Written(String),
+    /// There is none, for this reason.
+    Missing(String),
 }
 
 /// Why an answer is not known, with the place where there is one (`file:line`).

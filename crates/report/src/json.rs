@@ -1,7 +1,9 @@
 //! The JSON report: schema 1 of the design page, one object, keys in a fixed order.
 
 use crate::full::shell_word;
-use raddle_finding::{AccessReport, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Verdict};
+use raddle_finding::{
+    AccessReport, CertificateFile, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Verdict,
+};
 use serde::Serialize;
 
 /// One object and a line end. `seconds` is the only value that differs between two runs on the same input.
@@ -22,7 +24,14 @@ pub fn json(outcome: &Outcome) -> String {
         proved: outcome
             .proved
             .iter()
-            .map(|p| ProvedJson { variable: &p.variable, by: p.by, certificate: &p.certificate })
+            .map(|p| {
+                let (certificate, no_certificate) = match &p.certificate {
+                    CertificateFile::Unwritten => ("", None),
+                    CertificateFile::Written(file) => (file.as_str(), None),
+                    CertificateFile::Missing(reason) => ("", Some(reason.as_str())),
+                };
+                ProvedJson { variable: &p.variable, by: p.by, certificate, no_certificate }
+            })
             .collect(),
         assumptions: outcome.assumptions.iter().map(|a| a.id).collect(),
         deadlock_assumptions: outcome.deadlock_assumptions.iter().map(|a| a.id).collect(),
@@ -113,6 +122,9 @@ struct ProvedJson<'a> {
     variable: &'a str,
     by: &'static str,
     certificate: &'a str,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_certificate: Option<&'a str>,
 }
 
 #[derive(Serialize)]

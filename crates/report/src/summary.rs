@@ -2,7 +2,7 @@
 
 use crate::full::shell_word;
 use crate::style::{Look, Paint, wrap};
-use raddle_finding::{Assumption, Deadlocks, Evidence, FindingKind, Outcome, Verdict};
+use raddle_finding::{Assumption, CertificateFile, Deadlocks, Evidence, FindingKind, Outcome, Verdict};
 
 /// `verdict: race, 2 data races; deadlocks: none; 12 executions`
 pub(crate) fn verdict_line(outcome: &Outcome) -> String {
@@ -75,10 +75,18 @@ pub(crate) fn summary(outcome: &Outcome, look: &Look) -> String {
             out.push('\n');
         }
     }
-    for proved in outcome.proved.iter().filter(|proved| !proved.certificate.is_empty()) {
-        // Not folded: a command must stay one line to be copied.
-        let file = shell_word(&proved.certificate);
-        out.push_str(&format!("proved by {}: raddle certify {file}\n", proved.by));
+    for proved in &outcome.proved {
+        match &proved.certificate {
+            // Not folded: a command must stay one line to be copied.
+            CertificateFile::Written(file) => {
+                out.push_str(&format!("proved by {}: raddle certify {}\n", proved.by, shell_word(file)));
+            }
+            CertificateFile::Missing(reason) => {
+                out.push_str(&wrap(&format!("certificate: none, because {reason}"), look.width, "  "));
+                out.push('\n');
+            }
+            CertificateFile::Unwritten => {}
+        }
     }
     assumptions("assuming:", &outcome.assumptions, look, &mut out);
     assumptions("assuming, for deadlocks only:", &outcome.deadlock_assumptions, look, &mut out);

@@ -2,9 +2,9 @@
 
 use raddle_event::{LockMode, ProblemKind, Schedule};
 use raddle_finding::{
-    AccessReport, Assumption, Deadlocks, Evidence, ExplainedAccess, ExplainedLock, Explanation, Finding,
-    FindingKind, Frame, LockReport, OrderBy, OtherAccess, Outcome, PairStanding, Proved, Reach,
-    RunningThread, StaticCounts, Stats, ThreadReport, UnknownReason, Verdict, Why,
+    AccessReport, Assumption, CertificateFile, Deadlocks, Evidence, ExplainedAccess, ExplainedLock,
+    Explanation, Finding, FindingKind, Frame, LockReport, OrderBy, OtherAccess, Outcome, PairStanding,
+    Proved, Reach, RunningThread, StaticCounts, Stats, ThreadReport, UnknownReason, Verdict, Why,
 };
 use raddle_report::{Colour, Look, Sources, concise, explain, full, json};
 use std::path::Path;
@@ -166,8 +166,11 @@ fn warnings() -> Outcome {
         place: String::new(),
         text: "2 pairs of accesses could not be ruled out statically".to_owned(),
     }];
-    outcome.proved =
-        vec![Proved { variable: "q->items[...]".to_owned(), by: "static", certificate: String::new() }];
+    outcome.proved = vec![Proved {
+        variable: "q->items[...]".to_owned(),
+        by: "static",
+        certificate: CertificateFile::Unwritten,
+    }];
     outcome.stats = static_stats(false);
     outcome
 }
@@ -187,7 +190,11 @@ fn static_stats(single_threaded: bool) -> Stats {
 fn proved() -> Outcome {
     let mut outcome = outcome(Verdict::Safe, vec![]);
     let certificate = "raddle-witness/queue-0123abcd.cert".to_owned();
-    outcome.proved = vec![Proved { variable: String::new(), by: "static", certificate }];
+    outcome.proved = vec![Proved {
+        variable: String::new(),
+        by: "static",
+        certificate: CertificateFile::Written(certificate),
+    }];
     outcome.deadlock_assumptions = vec![Assumption::named("A-INPUT")];
     outcome
 }

@@ -1,11 +1,11 @@
 //! The second half of the check: the tree is closed under reversal. For every step of a run, whatever else could have come in its place
 //! begins, up to equivalence, a run of the tree. What is tried, and why that is enough, is in the documentation of the module above.
 
-use super::Refusal;
-use super::footprint::{excludes, fills_up, may_block};
+use super::footprint::{excludes, fills_up, may_block, may_vary};
 use super::run::{Next, Run};
-use super::step::{Action, Listener, perform};
+use super::step::{Action, Listener, perform, slept};
 use super::walk::{Node, shown};
+use super::{Refusal, Rule, SLEEP};
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::Machine;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,21 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Sets of steps that are looked at for one operation, at most.
 const MOST_CUTS: usize = 4_096;
 
-/// What happens when the steps of a sequence, which are independent of the one left out, cannot be taken without it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// Nothing explains it.
-    Refused,
-    /// A thread may be asleep because nothing has changed for it.
-    Asleep,
-}
-
-/// Tries everything from each state of the run. The machine stands at its start, and does so afterwards. How much was tried.
+/// Tries everything from each state of the run. The machine stands at its start, and does so afterwards. How much was tried. What
+/// that rests on is added to the assumptions.
 pub(super) fn check<M: Machine>(
     machine: &mut M,
     nodes: &[Node],
     run: &Run,
-    missing: Missing,
+    assumptions: &mut BTreeSet<&'static str>,
 ) -> Result<u64, Refusal> {
     let start = machine.checkpoint();
     let mut tried = 0;
@@ -36,8 +28,15 @@ pub(super) fn check<M: Machine>(
     for (at, step) in run.steps.iter().enumerate() {
         let here = machine.checkpoint();
         for (rest, threads) in attempts(run, at)? {
-            let mut trial = Trial { machine, nodes, run, at, here: &here, enabled: &enabled, missing };
-            tried += trial.go(&rest, &threads)?;
+            let mut trial =
+                Trial { machine, nodes, run, at, here: &here, enabled: &enabled, slept: run.slept };
+            match trial.go(&rest, &threads) {
+                Ok(count) => tried += count,
+                Err(Stop::Asleep) => {
+                    assumptions.insert(SLEEP);
+                }
+                Err(Stop::Refused(refusal)) => return Err(refusal),
+            }
         }
         machine.restore(&here);
         machine.discard(here);
@@ -54,7 +53,6 @@ type Attempts = BTreeMap<Vec<usize>, BTreeSet<ThreadId>>;
 /// What to try in place of the step: after each of these lists of later steps, the next operation of these threads.
 fn attempts(run: &Run, at: usize) -> Result<Attempts, Refusal> {
     let mut attempts = Attempts::new();
-    let step = &run.steps[at];
     let performed = run.steps.iter().enumerate().skip(at).map(|(index, other)| (&other.next, Some(index)));
     for (next, index) in performed.chain(run.pending.iter().map(|next| (next, None))) {
         if concerns(run, at, next, index) {
@@ -63,7 +61,6 @@ fn attempts(run: &Run, at: usize) -> Result<Attempts, Refusal> {
             }
         }
     }
-    debug_assert!(step.action.thread() == step.next.thread);
     Ok(attempts)
 }
 
@@ -72,7 +69,7 @@ fn attempts(run: &Run, at: usize) -> Result<Attempts, Refusal> {
 fn concerns(run: &Run, at: usize, next: &Next, index: Option<usize>) -> bool {
     let step = &run.steps[at];
     if index == Some(at) {
-        return true;
+        return may_vary(next.kind);
     }
     if next.thread == step.action.thread()
         || next.previous.is_some_and(|own| own == at || own > at && run.is_before(at, own))
@@ -114,7 +111,7 @@ fn rests(run: &Run, at: usize, next: &Next, index: Option<usize>) -> Result<Vec<
     let mut cuts = Vec::new();
     if !cut(run, &open, &mut Vec::new(), &mut cuts) {
         let text = format!("what {} may do in step {at} depends on too many others", next.thread);
-        return Err(Refusal { rule: "closure", text });
+        return Err(Refusal { rule: Rule::Size, text });
     }
     let without = |left_out: &Vec<usize>| {
         let stays = |other: &usize| {
@@ -150,23 +147,28 @@ struct Trial<'a, M: Machine> {
     at: usize,
     here: &'a M::Checkpoint,
     enabled: &'a [Choice],
-    missing: Missing,
+    /// A thread was put to sleep, in the run or in what is tried.
+    slept: bool,
+}
+
+/// Why a trial ended early.
+enum Stop {
+    /// A step is not possible where a thread may be asleep because nothing has changed for it.
+    Asleep,
+    Refused(Refusal),
 }
 
 impl<M: Machine> Trial<'_, M> {
     /// Takes the steps in `rest` from the state before the one left out, and then each choice of these threads. How many were tried.
-    fn go(&mut self, rest: &[usize], threads: &BTreeSet<ThreadId>) -> Result<u64, Refusal> {
+    fn go(&mut self, rest: &[usize], threads: &BTreeSet<ThreadId>) -> Result<u64, Stop> {
         let rest: Vec<Choice> = rest.iter().map(|step| self.run.steps[*step].action.choice).collect();
-        let (mut sequence, enabled) = match self.perform(&rest) {
-            Ok(done) => done,
-            Err(_) if self.missing == Missing::Asleep => return Ok(0),
-            Err(refusal) => return Err(refusal),
-        };
+        let (mut sequence, enabled) = self.perform(&rest)?;
         let behind = self.machine.checkpoint();
         let (mut after, mut listener) = (Vec::new(), Listener::default());
         let mut sequences = Vec::new();
         for choice in enabled.iter().filter(|choice| threads.contains(&choice.thread)) {
             sequence.push(perform(self.machine, *choice, &enabled, &mut after, &mut listener));
+            self.slept |= slept(self.machine);
             self.machine.restore(&behind);
             if !self.run.steps[self.at].action.may_come_first(&sequence) {
                 sequences.push(sequence.clone());
@@ -179,22 +181,26 @@ impl<M: Machine> Trial<'_, M> {
     }
 
     /// Takes these choices from the state before the step that is left out: what they do, and what is open behind them.
-    fn perform(&mut self, choices: &[Choice]) -> Result<(Vec<Action>, Vec<Choice>), Refusal> {
+    fn perform(&mut self, choices: &[Choice]) -> Result<(Vec<Action>, Vec<Choice>), Stop> {
         self.machine.restore(self.here);
         let (mut enabled, mut after, mut listener) = (self.enabled.to_vec(), Vec::new(), Listener::default());
         let mut done = Vec::new();
         for choice in choices {
             if !enabled.contains(choice) {
+                if self.slept || slept(self.machine) {
+                    return Err(Stop::Asleep);
+                }
                 return Err(self.refuse(format!("{} is not open, and does not depend on it", shown(*choice))));
             }
             done.push(perform(self.machine, *choice, &enabled, &mut after, &mut listener));
             std::mem::swap(&mut enabled, &mut after);
+            self.slept |= slept(self.machine);
         }
         Ok((done, enabled))
     }
 
     /// Whether some run of the tree goes on from the state like the sequence, up to equivalence.
-    fn follow(&mut self, sequence: &[Action]) -> Result<(), Refusal> {
+    fn follow(&mut self, sequence: &[Action]) -> Result<(), Stop> {
         let mut left = sequence.to_vec();
         let mut path: Vec<Choice> = Vec::new();
         let mut node = self.run.steps[self.at].node;
@@ -222,9 +228,9 @@ impl<M: Machine> Trial<'_, M> {
         Ok(())
     }
 
-    fn refuse(&self, text: String) -> Refusal {
+    fn refuse(&self, text: String) -> Stop {
         let step = &self.run.steps[self.at];
         let text = format!("state {}, without {}: {text}", step.node, shown(step.action.choice));
-        Refusal { rule: "closure", text }
+        Stop::Refused(Refusal { rule: if self.slept { Rule::Loops } else { Rule::Closure }, text })
     }
 }

@@ -291,6 +291,35 @@ pub(super) fn may_block(kind: OpKind) -> bool {
     }
 }
 
+/// Whether the operation may have several outcomes to choose from, or another one elsewhere.
+pub(super) fn may_vary(kind: OpKind) -> bool {
+    match kind {
+        OpKind::Lock { how, .. } | OpKind::SemWait { how, .. } => how == LockHow::Timed,
+        OpKind::Begin
+        | OpKind::End
+        | OpKind::Create
+        | OpKind::Detach { .. }
+        | OpKind::Unlock { .. }
+        | OpKind::SyncInit { .. }
+        | OpKind::SyncDestroy { .. }
+        | OpKind::WaitBegin { .. }
+        | OpKind::Broadcast { .. }
+        | OpKind::BarrierArrive { .. }
+        | OpKind::BarrierLeave { .. }
+        | OpKind::SemPost { .. }
+        | OpKind::SemRead { .. }
+        | OpKind::Once { .. }
+        | OpKind::OnceEnd { .. }
+        | OpKind::Atomic { .. }
+        | OpKind::Fence
+        | OpKind::Access { .. }
+        | OpKind::Exit
+        | OpKind::Yield
+        | OpKind::Spin => false,
+        OpKind::Join { .. } | OpKind::WaitEnd { .. } | OpKind::Signal { .. } | OpKind::Choose { .. } => true,
+    }
+}
+
 /// Whether the bytes hold the start of the object.
 fn covers(loc: Loc, object: Addr) -> bool {
     loc.object == object.object

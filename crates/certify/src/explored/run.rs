@@ -1,9 +1,9 @@
 //! One run of the tree, from the start to its end: its steps, which of them are ordered, and that it has no race.
 
-use super::Refusal;
 use super::footprint::Footprint;
-use super::step::{Action, Listener, perform};
+use super::step::{Action, Listener, perform, slept};
 use super::walk::Node;
+use super::{Refusal, Rule};
 use raddle_event::{Choice, EventKind, ThreadId};
 use raddle_machine::{Machine, OpKind};
 use raddle_order::{Listing, Pairs};
@@ -16,6 +16,8 @@ pub(super) struct Run {
     /// Which step created each thread.
     creators: Vec<Option<usize>>,
     pub(super) weak_atomics: bool,
+    /// A thread was put to sleep because it came back to where it was.
+    pub(super) slept: bool,
 }
 
 pub(super) struct Step {
@@ -50,7 +52,7 @@ impl Run {
     ) -> Result<Run, Refusal> {
         if path.len() > LONGEST {
             let text = format!("a run of {} steps; the checker takes up to {LONGEST}", path.len());
-            return Err(Refusal { rule: "runs", text });
+            return Err(Refusal { rule: Rule::Size, text });
         }
         let mut run = Run { creators: vec![None], ..Run::default() };
         let mut listener = Listener::default();
@@ -64,6 +66,7 @@ impl Run {
             let before = run.before(&action, &next);
             run.steps.push(Step { node: *node, action, next, before });
             std::mem::swap(&mut enabled, &mut after);
+            run.slept |= slept(machine);
         }
         run.pending =
             (0..machine.thread_count()).filter_map(|thread| run.next(machine, ThreadId(thread))).collect();
@@ -84,7 +87,7 @@ impl Run {
                     event(pair.second).thread,
                     loc(pair.second)
                 );
-                Err(Refusal { rule: "races", text })
+                Err(Refusal { rule: Rule::Races, text })
             }
         }
     }

@@ -1,5 +1,6 @@
 //! One step on a machine, and what it did.
 
+use super::SLEEP;
 use super::footprint::{Footprint, Performed, dependent, excludes};
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_event::{AccessKind, AtomicOp, Choice, Event, EventKind, Loc, ThreadId, Trace};
@@ -81,6 +82,11 @@ pub(super) fn perform<M: Machine>(
         touched.extend(others.filter(|thread| of(before, *thread) != of(after, *thread)));
     }
     Action { choice, footprint, touched }
+}
+
+/// Whether a thread was put to sleep on the way to this state because it came back to where it was.
+pub(super) fn slept<M: Machine>(machine: &M) -> bool {
+    machine.assumptions().contains(&SLEEP)
 }
 
 /// Keeps the events that matter to order and races. An access that repeats one of its thread, with no synchronisation of any thread in

@@ -1,10 +1,11 @@
 //! The first half of the check: the tree is one of the program. In every state the choices are the open ones, what is said to be asleep is,
 //! nothing asleep is explored, and every run goes to its end.
 
-use super::Refusal;
 use super::step::{Action, Listener, perform};
+use super::{Refusal, Rule, go_on};
 use raddle_event::{Branching, Choice, Fate, SearchTree};
 use raddle_machine::{Machine, Status};
+use std::sync::atomic::AtomicBool;
 
 /// A state of the tree, with what its choices did there.
 #[derive(Debug, Default)]
@@ -25,12 +26,17 @@ struct Open<C> {
 }
 
 /// Goes through the tree from the start of the machine; leaves the machine there.
-pub(super) fn walk<M: Machine>(machine: &mut M, tree: &SearchTree) -> Result<Vec<Node>, Refusal> {
+pub(super) fn walk<M: Machine>(
+    machine: &mut M,
+    tree: &SearchTree,
+    stop: &AtomicBool,
+) -> Result<Vec<Node>, Refusal> {
     let mut nodes: Vec<Node> = Vec::with_capacity(tree.nodes.len());
     let mut path: Vec<Open<M::Checkpoint>> = Vec::new();
     let mut sleep = Vec::new();
     let start = machine.checkpoint();
     loop {
+        go_on(stop)?;
         let branching = tree.nodes.get(nodes.len()).ok_or_else(|| broken("it ends before a run does"))?;
         if let Some(open) = enter(machine, branching, std::mem::take(&mut sleep), nodes.len(), path.len())? {
             nodes.push(Node {
@@ -81,7 +87,7 @@ fn enter<M: Machine>(
     depth: usize,
 ) -> Result<Option<Open<M::Checkpoint>>, Refusal> {
     let wrong = |text: String| Refusal {
-        rule: "tree",
+        rule: Rule::Tree,
         text: format!("state {node}, {depth} steps from the start: {text}"),
     };
     match machine.status() {
@@ -138,7 +144,7 @@ fn enter<M: Machine>(
 }
 
 fn broken(text: &str) -> Refusal {
-    Refusal { rule: "tree", text: text.to_owned() }
+    Refusal { rule: Rule::Tree, text: text.to_owned() }
 }
 
 /// As in a schedule.

@@ -1,6 +1,7 @@
 //! The binary as a user runs it: exit codes, messages, files.
 
 mod bad_input;
+mod certificates;
 mod examples;
 mod explore_bad_input;
 mod flags;

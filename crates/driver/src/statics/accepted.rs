@@ -3,7 +3,7 @@
 use super::{Line, findings};
 use crate::outcome::place;
 use raddle_facts::StaticProof;
-use raddle_finding::{Explanation, Finding, Proved, StaticCounts, UnknownReason};
+use raddle_finding::{CertificateFile, Explanation, Finding, Proved, StaticCounts, UnknownReason};
 use raddle_ir::{FunctionId, Program, SiteId, program_hash};
 use raddle_libmodel::Models;
 use raddle_lockset::{Analysis, Listing, Options};
@@ -138,8 +138,11 @@ impl Statically {
         if !self.gaps.is_empty() || self.refused.is_some() {
             return Vec::new();
         }
-        let proved =
-            |name: &String| Proved { variable: name.clone(), by: "static", certificate: String::new() };
+        let proved = |name: &String| Proved {
+            variable: name.clone(),
+            by: "static",
+            certificate: CertificateFile::Unwritten,
+        };
         self.free_variables.iter().map(proved).collect()
     }
 

@@ -289,7 +289,8 @@ impl Machine for ScriptMachine {
     fn assumptions(&self) -> Vec<&'static str> {
         let weak = (self.state.weak_atomics == Weak::Met).then_some("A-SC");
         let spurious = (self.spurious_wakeups == SpuriousWakeups::Off).then_some("A-SPURIOUS");
-        weak.into_iter().chain(spurious).collect()
+        let asleep = self.state.threads.iter().any(|thread| !thread.naps.is_empty()).then_some("A-HASH");
+        asleep.into_iter().chain(weak).chain(spurious).collect()
     }
 
     fn output(&self) -> &[u8] {
