@@ -5,10 +5,11 @@
 
 use crate::components::components;
 use raddle_base::{Id, IdVec, SiteId};
-use raddle_facts::{ObjectKind, PointsTo, Values};
+use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Values};
 use raddle_ir::{BlockId, CallArg, Callee, FunctionId, Inst, Operand, Program, Reg};
 use raddle_libmodel::memory::When;
 use raddle_libmodel::{Effect, Meaning, Models};
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub struct Calls {
@@ -116,6 +117,18 @@ impl Calls {
         Calls { from, to, bottom_up, recursive }
     }
 
+    /// The members of a component and all that they call in their thread.
+    pub fn of_component(&self, component: &[FunctionId]) -> Vec<FunctionId> {
+        let mut all = component.to_vec();
+        for function in component {
+            let callees = self.from[*function].iter().flat_map(|call| &call.runs);
+            all.extend(callees.filter(|(_, way)| way.is_nested()).map(|(target, _)| *target));
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     pub fn at(&self, function: FunctionId, site: SiteId) -> Option<&Call> {
         let calls = &self.from[function];
         calls.binary_search_by_key(&site, |call| call.site).ok().map(|at| &calls[at])
@@ -167,15 +180,22 @@ fn named(
     operand: Operand,
     resolved: &[FunctionId],
 ) -> Vec<FunctionId> {
-    let is = |target: &FunctionId| match operand {
-        Operand::Reg(reg) => points_to
-            .targets_of(points_to.regs[function][reg.index()])
-            .iter()
-            .any(|(object, _)| points_to.objects[*object].kind == ObjectKind::Function(*target)),
-        Operand::Function(named) => named == *target,
-        Operand::Const(_) | Operand::Global(..) | Operand::Block(_) | Operand::Null | Operand::Undef => false,
-    };
-    resolved.iter().copied().filter(is).collect()
+    match operand {
+        Operand::Reg(_) if resolved.is_empty() => Vec::new(),
+        Operand::Reg(reg) => {
+            let targets = points_to.targets_of(points_to.regs[function][reg.index()]);
+            let of_object = |(object, _): &(ObjectId, Offsets)| match points_to.objects[*object].kind {
+                ObjectKind::Function(function) => Some(function),
+                _ => None,
+            };
+            let pointed: BTreeSet<FunctionId> = targets.iter().filter_map(of_object).collect();
+            resolved.iter().copied().filter(|target| pointed.contains(target)).collect()
+        }
+        Operand::Function(named) => resolved.iter().copied().filter(|target| *target == named).collect(),
+        Operand::Const(_) | Operand::Global(..) | Operand::Block(_) | Operand::Null | Operand::Undef => {
+            Vec::new()
+        }
+    }
 }
 
 fn way(effect: &Effect, when: When) -> Way {

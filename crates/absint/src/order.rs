@@ -10,6 +10,7 @@
 mod flags;
 mod gates;
 mod handles;
+mod holders;
 mod join_all;
 mod local;
 mod nonzero;
@@ -18,6 +19,7 @@ mod rounds;
 mod unmade;
 
 pub use flags::LockQuery;
+pub use holders::Holders;
 
 use crate::accesses::Access;
 use crate::calls::{Calls, Way};
@@ -43,6 +45,7 @@ pub struct Input<'a> {
     pub points_to: &'a PointsTo,
     pub threads: &'a ThreadFacts,
     pub accesses: &'a [Access],
+    pub holders: &'a Holders,
     /// Main runs these before its own body.
     pub constructors: &'a [FunctionId],
 }

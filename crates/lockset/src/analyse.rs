@@ -5,7 +5,7 @@
 
 use crate::deadlock::{self, Candidates};
 use crate::gaps::{self, Gap};
-use crate::held::{self, Locks};
+use crate::held::Locks;
 use crate::pairs::{self, Pairs};
 use crate::published::Unpublished;
 use crate::ranking;
@@ -14,7 +14,7 @@ use crate::rules::{Memo, Rules, State};
 use crate::warnings::{self, Listing, Warning};
 use raddle_absint::accesses::{self, Access};
 use raddle_absint::calls::Calls;
-use raddle_absint::order::{self, Order};
+use raddle_absint::order::{self, Holders, Order};
 use raddle_absint::specialise::{self, Budget};
 use raddle_absint::terms::Definitions;
 use raddle_absint::{Roots, points_to, threads, values};
@@ -27,7 +27,7 @@ use raddle_ir::expand::{self, ExpandError, Expanded, Recipe};
 use raddle_ir::{FunctionId, Program};
 use raddle_libmodel::Models;
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What to analyse besides the program itself.
 #[derive(Clone, Debug, Default)]
@@ -85,13 +85,13 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     let expanded = expand::apply(program, &recipe)?;
     let models = models.of_expanded(&expanded.function_origin);
     let round = solve(&expanded.program, &models, &roots);
-    let locks = held::solve(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
-    let (all_held, edges) = {
+    let (locks, all_held, edges) = {
         let mut reader =
             Locks::new(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
-        reader.use_solution(&locks);
+        let locks = reader.solve();
         let edges = deadlock::edges(&expanded.program, &reader, &locks, &round.threads);
-        (held_at_accesses(&reader, &locks, &round.accesses, &expanded.program), edges)
+        let all_held = held_at_accesses(&reader, &locks, &round.accesses, &expanded.program);
+        (locks, all_held, edges)
     };
     let input = input(&expanded.program, &round, &roots);
     let by_site: HashMap<SiteId, usize> =
@@ -220,6 +220,7 @@ struct Round {
     definitions: Definitions,
     accesses: Vec<Access>,
     threads: ThreadFacts,
+    holders: Holders,
 }
 
 /// Programs with more instructions than this do without memory facts.
@@ -258,7 +259,7 @@ fn rules<'a>(round: &'a Round, order: &'a OrderFacts, states: &'a [State]) -> Ru
         order,
         accesses: &round.accesses,
         states,
-        memo: Memo::default(),
+        memo: Memo::new(round.accesses.len()),
     }
 }
 
@@ -271,6 +272,7 @@ fn input<'a>(program: &'a Program, round: &'a Round, roots: &'a Roots) -> order:
         points_to: &round.points_to,
         threads: &round.threads,
         accesses: &round.accesses,
+        holders: &round.holders,
         constructors: &roots.constructors,
     }
 }
@@ -281,7 +283,8 @@ fn once(program: &Program, models: &Models, roots: &Roots, values: Values) -> Ro
     let definitions = Definitions::new(program);
     let accesses = accesses::collect(program, &calls, &values, &points_to);
     let threads = threads::solve(program, roots, &calls, &definitions, &values, &points_to, &accesses);
-    Round { values, points_to, calls, definitions, accesses, threads }
+    let holders = Holders::find(program, &calls, &points_to, &threads, &accesses);
+    Round { values, points_to, calls, definitions, accesses, threads, holders }
 }
 
 fn held_at_accesses(
@@ -289,9 +292,9 @@ fn held_at_accesses(
     facts: &LockFacts,
     accesses: &[Access],
     program: &Program,
-) -> Vec<Rc<Vec<HeldLock>>> {
-    let nothing = Rc::new(Vec::new());
-    let mut held: Vec<Rc<Vec<HeldLock>>> = vec![nothing.clone(); accesses.len()];
+) -> Vec<Arc<Vec<HeldLock>>> {
+    let nothing = Arc::new(Vec::new());
+    let mut held: Vec<Arc<Vec<HeldLock>>> = vec![nothing.clone(); accesses.len()];
     let mut at = 0;
     for function in program.functions.ids() {
         let from = at;
@@ -305,11 +308,11 @@ fn held_at_accesses(
         for (offset, access) in accesses[from..at].iter().enumerate() {
             index.entry((access.block, access.index)).or_default().push(from + offset);
         }
-        let mut last: Rc<Vec<HeldLock>> = nothing.clone();
+        let mut last: Arc<Vec<HeldLock>> = nothing.clone();
         locks.for_each_site(facts, function, |block, position, state| {
             if let Some(list) = index.get(&(block, position)) {
                 if *last != state {
-                    last = Rc::new(state.to_vec());
+                    last = Arc::new(state.to_vec());
                 }
                 list.iter().for_each(|at| held[*at] = last.clone());
             }
@@ -322,10 +325,10 @@ fn states(
     input: order::Input<'_>,
     order: &Order,
     accesses: &[Access],
-    held: &[Rc<Vec<HeldLock>>],
+    held: &[Arc<Vec<HeldLock>>],
 ) -> Vec<State> {
-    let mut interned: HashMap<String, Rc<LocalOrder>> = HashMap::new();
-    let mut last: Option<((FunctionId, raddle_ir::BlockId, usize), Rc<LocalOrder>)> = None;
+    let mut interned: HashMap<String, Arc<LocalOrder>> = HashMap::new();
+    let mut last: Option<((FunctionId, raddle_ir::BlockId, usize), Arc<LocalOrder>)> = None;
     accesses
         .iter()
         .zip(held)
@@ -343,7 +346,7 @@ fn states(
                     state.handles.clear();
                     state.overwritten.clear();
                     let state =
-                        interned.entry(format!("{state:?}")).or_insert_with(|| Rc::new(state)).clone();
+                        interned.entry(format!("{state:?}")).or_insert_with(|| Arc::new(state)).clone();
                     last = Some((at, state.clone()));
                     state
                 }

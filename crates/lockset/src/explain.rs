@@ -80,7 +80,7 @@ impl<'a> Explainer<'a> {
             order: &facts.order,
             accesses: &analysis.accesses,
             states: &analysis.states,
-            memo: Memo::default(),
+            memo: Memo::new(analysis.accesses.len()),
         };
         let unpublished = Unpublished::new(
             &analysis.expanded.program,

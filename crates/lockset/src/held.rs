@@ -57,17 +57,6 @@ use result::ResultOf;
 use shape::Shape;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Solves the whole program.
-pub fn solve(
-    program: &Program,
-    models: &Models,
-    points_to: &PointsTo,
-    values: &Values,
-    threads: &ThreadFacts,
-) -> LockFacts {
-    Locks::new(program, models, points_to, values, threads).solve()
-}
-
 /// What must be held right before an instruction; a convenience for one look, see [`Locks::for_each_site`] for many.
 #[allow(clippy::too_many_arguments)]
 pub fn at_site(

@@ -9,10 +9,11 @@
 
 use crate::published::{Unpublished, routes};
 use crate::relation::Relation;
-use crate::rules::{Class, Rules, Verdict};
+use crate::rules::{Class, ClassKey, Rules, Verdict};
 use raddle_absint::accesses::Access;
 use raddle_absint::fast_hash::FastMap;
 use raddle_facts::{ObjectId, Offsets, PointsTo, ThreadFacts};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two accesses that may race; indices into the list of accesses, the smaller first.
@@ -39,6 +40,21 @@ pub struct Pairs {
     pub(crate) relation: Relation,
 }
 
+impl Pairs {
+    /// Whether some open pair may touch a byte of the cell.
+    pub(crate) fn may_race(&self, cell: &Cell) -> bool {
+        overlaps(&self.racing, cell)
+    }
+}
+
+fn overlaps(racing: &BTreeSet<Cell>, (object, at, bytes): &Cell) -> bool {
+    let from = (*object, Offsets { anchor: i64::MIN, stride: 0, low: i64::MIN, high: i64::MIN }, 0);
+    racing
+        .range(from..)
+        .take_while(|(other, ..)| other == object)
+        .any(|(_, offsets, width)| at.may_overlap(*bytes, *offsets, *width))
+}
+
 /// Bytes of an object.
 pub(crate) type Cell = (ObjectId, Offsets, u64);
 
@@ -54,34 +70,18 @@ pub(crate) fn find(
     let Shapes { classes, by_shape, mut unseen } = shapes(rules, touched, unpublished, &mut work);
     let mut result = Pairs::default();
     let mut judged = Judged::default();
+    let mut affordable: Vec<(&[u32], &[ObjectId])> = Vec::new();
     for (shape, objects) in &by_shape {
-        if !work.spend(shape.len() * (shape.len() + 1) / 2) {
-            unseen.extend(objects);
-            continue;
+        match work.spend(shape.len() * (shape.len() + 1) / 2) {
+            true => affordable.push((shape, objects)),
+            false => unseen.extend(objects),
         }
-        let mut contested = vec![false; shape.len()];
-        let mut racing = vec![false; shape.len()];
-        for (i, first) in shape.iter().enumerate() {
-            for (j, second) in shape.iter().enumerate().skip(i) {
-                let (a, b) = (&classes[*first as usize], &classes[*second as usize]);
-                if !rules.conflict(a, b) {
-                    continue;
-                }
-                let two = Two { first: *first, second: *second, object: objects[0] };
-                match rules.judge(a, b) {
-                    Verdict::NotParallel => continue,
-                    Verdict::Open => {
-                        judged.open.push(two);
-                        racing[i] = true;
-                        racing[j] = true;
-                    }
-                    Verdict::RuledOut => judged.ruled_out.push(two),
-                    Verdict::IfPublished => judged.conditional.push(two),
-                }
-                contested[i] |= a.write;
-                contested[j] |= b.write;
-            }
-        }
+    }
+    let outcomes: Vec<Outcome> =
+        affordable.par_iter().map(|(shape, objects)| judge(rules, &classes, shape, objects[0])).collect();
+    for ((shape, objects), outcome) in affordable.into_iter().zip(outcomes) {
+        let Outcome { judged: more, contested, racing } = outcome;
+        judged.extend(more);
         for (at, class) in shape.iter().map(|class| &classes[*class as usize]).enumerate() {
             if contested[at] {
                 result.shared.extend(objects.iter().map(|object| (*object, class.offsets)));
@@ -116,6 +116,82 @@ struct Judged {
     open: Vec<Two>,
     conditional: Vec<Two>,
     ruled_out: Vec<Two>,
+}
+
+impl Judged {
+    fn extend(&mut self, more: Judged) {
+        self.open.extend(more.open);
+        self.conditional.extend(more.conditional);
+        self.ruled_out.extend(more.ruled_out);
+    }
+}
+
+/// What the rules say of the classes of a shape.
+struct Outcome {
+    judged: Judged,
+    /// Per class: it writes, and another thread may touch the same at the same time.
+    contested: Vec<bool>,
+    /// Per class: it is in an open pair.
+    racing: Vec<bool>,
+}
+
+/// Of shapes with so many classes, rows are looked at in parallel.
+const WIDE: usize = 512;
+
+fn judge(rules: &Rules<'_>, classes: &[Class], shape: &[u32], object: ObjectId) -> Outcome {
+    let row = |mut outcome: Outcome, at: usize| {
+        judge_row(rules, classes, shape, object, at, &mut outcome);
+        outcome
+    };
+    let nothing = || Outcome::new(shape.len());
+    match shape.len() < WIDE {
+        true => (0..shape.len()).fold(nothing(), row),
+        false => (0..shape.len()).into_par_iter().fold(nothing, row).reduce(nothing, Outcome::then),
+    }
+}
+
+impl Outcome {
+    fn new(width: usize) -> Outcome {
+        Outcome { judged: Judged::default(), contested: vec![false; width], racing: vec![false; width] }
+    }
+
+    fn then(mut self, more: Outcome) -> Outcome {
+        self.judged.extend(more.judged);
+        self.contested.iter_mut().zip(more.contested).for_each(|(all, one)| *all |= one);
+        self.racing.iter_mut().zip(more.racing).for_each(|(all, one)| *all |= one);
+        self
+    }
+}
+
+/// A class with itself and with those after it.
+fn judge_row(
+    rules: &Rules<'_>,
+    classes: &[Class],
+    shape: &[u32],
+    object: ObjectId,
+    i: usize,
+    outcome: &mut Outcome,
+) {
+    let first = shape[i];
+    for (j, second) in shape.iter().enumerate().skip(i) {
+        let (a, b) = (&classes[first as usize], &classes[*second as usize]);
+        if !rules.conflict(a, b) {
+            continue;
+        }
+        let two = Two { first, second: *second, object };
+        match rules.judge(a, b) {
+            Verdict::NotParallel => continue,
+            Verdict::Open => {
+                outcome.judged.open.push(two);
+                outcome.racing[i] = true;
+                outcome.racing[j] = true;
+            }
+            Verdict::RuledOut => outcome.judged.ruled_out.push(two),
+            Verdict::IfPublished => outcome.judged.conditional.push(two),
+        }
+        outcome.contested[i] |= a.write;
+        outcome.contested[j] |= b.write;
+    }
 }
 
 fn cells(object: ObjectId, a: &Class, b: &Class) -> [Cell; 2] {
@@ -181,57 +257,112 @@ struct Shapes {
     unseen: Vec<ObjectId>,
 }
 
+/// An object whose classes are to be made.
+struct Job {
+    object: ObjectId,
+    accesses: Vec<usize>,
+    /// Rules may look at the object itself.
+    special: bool,
+}
+
+/// Accesses of jobs that are done at once.
+const BATCH: usize = 2_000_000;
+
 fn shapes(rules: &Rules<'_>, touched: Touched, unpublished: &mut Unpublished<'_>, work: &mut Work) -> Shapes {
     let mut shapes = Shapes { classes: Vec::new(), by_shape: BTreeMap::new(), unseen: Vec::new() };
-    let mut known: FastMap<_, u32> = FastMap::default();
+    let mut known: Known = FastMap::default();
     // Rules may look at the object itself for accesses of these lists, and for these objects.
     let mut own: BTreeSet<ObjectId> = BTreeSet::new();
     let mut special = vec![false; touched.lists.len()];
     for (list, accesses) in touched.lists.iter().enumerate() {
         for index in accesses {
-            special[list] |= rules.has_object_locks(*index);
+            special[list] |= rules.prepare(*index);
             own.extend(rules.private(*index, unpublished));
         }
     }
-    let mut alike: FastMap<Vec<(u32, Offsets)>, Option<Vec<u32>>> = FastMap::default();
+    // Objects that are touched alike, by the first of them; `None`: not looked at.
+    let mut alike: FastMap<Vec<(u32, Offsets)>, Option<ObjectId>> = FastMap::default();
+    let mut same: Vec<(ObjectId, ObjectId)> = Vec::new();
+    let mut shape_of: FastMap<ObjectId, Vec<u32>> = FastMap::default();
+    let mut batch: Vec<Job> = Vec::new();
+    let mut size = 0;
     for (object, signature) in touched.of_object {
-        let shared = !own.contains(&object) && !signature.iter().any(|(list, _)| special[*list as usize]);
-        if shared && let Some(shape) = alike.get(&signature) {
-            match shape {
-                Some(shape) => shapes.by_shape.get_mut(shape).expect("made before").push(object),
+        let is_special = own.contains(&object) || signature.iter().any(|(list, _)| special[*list as usize]);
+        if !is_special && let Some(first) = alike.get(&signature) {
+            match first {
+                Some(first) => same.push((object, *first)),
                 None => shapes.unseen.push(object),
             }
             continue;
         }
         let mut lists: Vec<u32> = signature.iter().map(|(list, _)| *list).collect();
         lists.dedup();
-        let size = lists.iter().map(|list| touched.lists[*list as usize].len()).sum();
-        let shape = work.spend(size).then(|| {
-            let mut accesses: Vec<usize> =
-                lists.iter().flat_map(|list| &touched.lists[*list as usize]).copied().collect();
-            accesses.sort_unstable();
+        let cost = lists.iter().map(|list| touched.lists[*list as usize].len()).sum();
+        let affordable = work.spend(cost);
+        if !is_special {
+            alike.insert(signature, affordable.then_some(object));
+        }
+        if !affordable {
+            shapes.unseen.push(object);
+            continue;
+        }
+        let mut accesses: Vec<usize> =
+            lists.iter().flat_map(|list| &touched.lists[*list as usize]).copied().collect();
+        accesses.sort_unstable();
+        batch.push(Job { object, accesses, special: is_special });
+        size += cost;
+        if size > BATCH {
+            shapes.add(rules, std::mem::take(&mut batch), unpublished, &mut known, &mut shape_of);
+            size = 0;
+        }
+    }
+    shapes.add(rules, batch, unpublished, &mut known, &mut shape_of);
+    for (object, first) in same {
+        let shape = &shape_of[&first];
+        shapes.by_shape.get_mut(shape).expect("made before").push(object);
+    }
+    // As if one object had been looked at after the other.
+    shapes.by_shape.values_mut().for_each(|objects| objects.sort_unstable());
+    shapes.unseen.sort_unstable();
+    shapes
+}
+
+/// Classes by what rules tell apart, and members.
+type Known = FastMap<(ClassKey, Vec<usize>), u32>;
+
+impl Shapes {
+    /// Makes classes, those of one object beside those of others, and numbers them in the order of objects.
+    fn add(
+        &mut self,
+        rules: &Rules<'_>,
+        batch: Vec<Job>,
+        unpublished: &mut Unpublished<'_>,
+        known: &mut Known,
+        shape_of: &mut FastMap<ObjectId, Vec<u32>>,
+    ) {
+        let plain: Vec<Option<Vec<Class>>> = batch
+            .par_iter()
+            .map(|job| (!job.special).then(|| rules.plain_classes(job.object, &job.accesses)))
+            .collect();
+        for (job, classes) in batch.into_iter().zip(plain) {
+            let classes = classes.unwrap_or_else(|| rules.classes(job.object, &job.accesses, unpublished));
             let mut shape = Vec::new();
-            for class in rules.classes(object, &accesses, unpublished) {
+            for class in classes {
                 let key = (Rules::key(&class), class.members.clone());
-                let next = shapes.classes.len() as u32;
+                let next = self.classes.len() as u32;
                 let id = *known.entry(key).or_insert(next);
                 if id == next {
-                    shapes.classes.push(class);
+                    self.classes.push(class);
                 }
                 shape.push(id);
             }
             shape.sort_unstable();
-            shapes.by_shape.entry(shape.clone()).or_default().push(object);
-            shape
-        });
-        if shape.is_none() {
-            shapes.unseen.push(object);
-        }
-        if shared {
-            alike.insert(signature, shape);
+            self.by_shape.entry(shape.clone()).or_default().push(job.object);
+            if !job.special {
+                shape_of.insert(job.object, shape);
+            }
         }
     }
-    shapes
 }
 
 /// Moves pairs that rest on publication to the open ones while a cell on the way may race.
@@ -250,16 +381,11 @@ fn withdraw(
     let wanted: BTreeSet<ObjectId> = conditional.iter().map(|two| two.object).collect();
     let ways = routes(points_to, threads, accesses, &wanted);
     loop {
-        let may_race = |(object, at, bytes): &Cell| {
-            let from = (*object, Offsets { anchor: i64::MIN, stride: 0, low: i64::MIN, high: i64::MIN }, 0);
-            racing
-                .range(from..)
-                .take_while(|(other, ..)| other == object)
-                .any(|(_, offsets, width)| at.may_overlap(*bytes, *offsets, *width))
-        };
         let lost: HashMap<ObjectId, bool> = ways
             .iter()
-            .map(|(object, way)| (*object, way.as_ref().is_none_or(|cells| cells.iter().any(may_race))))
+            .map(|(object, way)| {
+                (*object, way.as_ref().is_none_or(|cells| cells.iter().any(|cell| overlaps(racing, cell))))
+            })
             .collect();
         let (gone, keep): (Vec<_>, Vec<_>) = conditional.into_iter().partition(|two| lost[&two.object]);
         conditional = keep;

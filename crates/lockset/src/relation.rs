@@ -7,6 +7,8 @@
 use crate::pairs::{Pair, Two};
 use raddle_absint::fast_hash::FastMap;
 use raddle_facts::ObjectId;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default)]
@@ -50,7 +52,7 @@ impl Relation {
         let key = |two: Two| ((two.first.min(two.second), two.first.max(two.second)), two.object);
         let mut open: Vec<((u32, u32), ObjectId)> = twos.into_iter().map(key).collect();
         // Stable: the first object stays.
-        open.sort_by_key(|(classes, _)| *classes);
+        open.par_sort_by_key(|(classes, _)| *classes);
         open.dedup_by_key(|(classes, _)| *classes);
         let mut relation = Relation { classes, groups, rows: None, open, pairs: 0 };
         relation.rows = relation.rows(relation.open.iter().map(|(classes, _)| *classes));
@@ -85,7 +87,12 @@ impl Relation {
     }
 
     /// Open pairs by the places of their accesses, at most so many places with at most so many pairs each.
-    pub fn list<P: Ord + Copy>(&self, place: impl Fn(usize) -> P, most: usize, contexts: usize) -> Listed<P> {
+    pub fn list<P: Ord + Copy + Sync>(
+        &self,
+        place: impl Fn(usize) -> P,
+        most: usize,
+        contexts: usize,
+    ) -> Listed<P> {
         let mut listed = Listed { pairs: BTreeMap::new(), places: 0, counted: self.rows.is_some() };
         let Some(rows) = &self.rows else {
             self.some(place, most, contexts, &mut listed);
@@ -107,10 +114,10 @@ impl Relation {
                 places.into_iter().collect()
             })
             .collect();
-        let mut marks = vec![u32::MAX; all.len()];
-        for (at, (first, groups)) in all.iter().enumerate() {
+        // Places of a place's partners, from itself on, each once and in no order.
+        let partners = |marks: &mut Vec<u32>, at: usize| -> Vec<u32> {
             let mut partners: Vec<u32> = Vec::new();
-            for group in groups.keys() {
+            for group in all[at].1.keys() {
                 for other in ones(&rows[*group as usize]) {
                     for place in &of_group[other as usize] {
                         let mark = &mut marks[*place as usize];
@@ -121,15 +128,27 @@ impl Relation {
                     }
                 }
             }
+            partners
+        };
+        let new_marks = || vec![u32::MAX; all.len()];
+        let mut marks = new_marks();
+        let mut at = 0;
+        while at < all.len() && listed.pairs.len() < most {
+            let (first, groups) = all[at];
+            let mut partners = partners(&mut marks, at);
             listed.places += partners.len() as u64;
             partners.sort_unstable();
-            partners.truncate(most.saturating_sub(listed.pairs.len()));
+            partners.truncate(most - listed.pairs.len());
             for partner in partners {
                 let (second, others) = all[partner as usize];
                 let pairs = self.between(rows, groups, others, contexts);
-                listed.pairs.insert((*first, second), pairs);
+                listed.pairs.insert((first, second), pairs);
             }
+            at += 1;
         }
+        // The rest is only counted.
+        let count = |marks: &mut Vec<u32>, at: usize| partners(marks, at).len() as u64;
+        listed.places += (at..all.len()).into_par_iter().map_init(new_marks, count).sum::<u64>();
         listed
     }
 
@@ -239,7 +258,7 @@ impl Relation {
             }
             row
         };
-        Some(self.groups.members.iter().map(row).collect())
+        Some(self.groups.members.par_iter().map(row).collect())
     }
 }
 

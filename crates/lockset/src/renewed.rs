@@ -11,7 +11,7 @@ use raddle_absint::order::renewed::{Family, Operations, Places, Renewal, overlap
 use raddle_absint::order::{Input, Order};
 use raddle_facts::{ATOMIC_SECTION, HeldLock, ObjectId, Offsets, Term};
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub(crate) struct Renewed {
     operations: Operations,
@@ -27,22 +27,22 @@ impl Renewed {
     }
 
     /// What is held, but for locks that do not count.
-    pub fn without(&self, input: Input<'_>, held: &[Rc<Vec<HeldLock>>]) -> Vec<Rc<Vec<HeldLock>>> {
+    pub fn without(&self, input: Input<'_>, held: &[Arc<Vec<HeldLock>>]) -> Vec<Arc<Vec<HeldLock>>> {
         if self.void.is_empty() {
             return held.to_vec();
         }
-        let mut known: HashMap<*const Vec<HeldLock>, Rc<Vec<HeldLock>>> = HashMap::new();
+        let mut known: HashMap<*const Vec<HeldLock>, Arc<Vec<HeldLock>>> = HashMap::new();
         let counts = |lock: Term| {
             let places = places_of(input, lock);
             lock == ATOMIC_SECTION || !self.void.iter().any(|void| overlap(input, void, &places))
         };
-        let kept = |list: &Rc<Vec<HeldLock>>| {
+        let kept = |list: &Arc<Vec<HeldLock>>| {
             let mut list = list.to_vec();
             list.retain(|held| counts(held.lock));
             list.iter_mut().for_each(|held| held.history.retain(|lock| counts(*lock)));
-            Rc::new(list)
+            Arc::new(list)
         };
-        held.iter().map(|list| known.entry(Rc::as_ptr(list)).or_insert_with(|| kept(list)).clone()).collect()
+        held.iter().map(|list| known.entry(Arc::as_ptr(list)).or_insert_with(|| kept(list)).clone()).collect()
     }
 
     /// Whether there are more such locks than were known.
@@ -66,10 +66,7 @@ impl Renewed {
         }
         let wanted: BTreeSet<ObjectId> = self.private.iter().map(|(object, _)| *object).collect();
         let ways = routes(input.points_to, input.threads, input.accesses, &wanted);
-        let races = |cell: ObjectId, at: Offsets, bytes: u64| {
-            let mut racing = pairs.racing.iter().filter(|(object, ..)| *object == cell);
-            racing.any(|(_, other, width)| at.may_overlap(bytes, *other, *width))
-        };
+        let races = |cell: ObjectId, at: Offsets, bytes: u64| pairs.may_race(&(cell, at, bytes));
         let mut gone = Vec::new();
         for (object, places) in &self.private {
             let free = ways[object]

@@ -10,10 +10,9 @@ use raddle_facts::{
     Spacing, Term, ThreadFacts, ThreadId, Values,
 };
 use raddle_ir::FunctionId;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Everything that the rules read.
 pub(crate) struct Rules<'a> {
@@ -31,29 +30,57 @@ pub(crate) struct Rules<'a> {
 /// Parts, locks, and whether the object is not yet published.
 type ProfileKey = (u32, Vec<LockKey>, bool);
 
-/// Function, whether it writes, whether it is atomic, order and locks: equal pointers are equal states.
-type PartsKey = (FunctionId, bool, bool, *const LocalOrder, *const Vec<HeldLock>);
+/// Place, profile, and the object where that matters.
+pub(crate) type ClassKey = (Offsets, u64, u32, Option<ObjectId>);
+
+/// Function, whether it writes, whether it is atomic, order and locks: equal addresses are equal states.
+type PartsKey = (FunctionId, bool, bool, usize, usize);
 
 /// What was computed already.
-#[derive(Default)]
 pub(crate) struct Memo {
-    parts: RefCell<FastMap<usize, Rc<Parts>>>,
+    /// Per access.
+    of_access: Vec<Computed>,
     /// By what decides them, for accesses without cells of their own.
-    alike: RefCell<FastMap<PartsKey, Rc<Parts>>>,
-    part_ids: RefCell<HashMap<String, u32>>,
-    profiles: RefCell<HashMap<ProfileKey, Rc<Profile>>>,
-    judged: RefCell<FastMap<(u32, u32), Verdict>>,
-    /// Per access, the block that it touches before anybody else can.
-    private: RefCell<FastMap<usize, Option<ObjectId>>>,
-    /// Per access, its profile where that does not depend on the object.
-    plain: RefCell<FastMap<usize, Rc<Profile>>>,
+    alike: Mutex<FastMap<PartsKey, Arc<Parts>>>,
+    part_ids: Mutex<HashMap<String, u32>>,
+    profiles: Mutex<HashMap<ProfileKey, Arc<Profile>>>,
+    /// By profiles, in parts that threads can read and write beside each other.
+    judged: Vec<Mutex<FastMap<(u32, u32), Verdict>>>,
+}
+
+#[derive(Default)]
+struct Computed {
+    parts: OnceLock<Arc<Parts>>,
+    /// Its profile where that does not depend on the object.
+    plain: OnceLock<Arc<Profile>>,
+    /// The block that it touches before anybody else can.
+    private: OnceLock<Option<ObjectId>>,
+}
+
+const SHARDS: u32 = 64;
+
+impl Memo {
+    pub fn new(accesses: usize) -> Memo {
+        Memo {
+            of_access: (0..accesses).map(|_| Computed::default()).collect(),
+            alike: Mutex::default(),
+            part_ids: Mutex::default(),
+            profiles: Mutex::default(),
+            judged: (0..SHARDS).map(|_| Mutex::default()).collect(),
+        }
+    }
+}
+
+/// What is behind a lock here is complete at any time.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shared by all accesses in the same state.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    pub order: Rc<LocalOrder>,
-    pub locks: Rc<Vec<HeldLock>>,
+    pub order: Arc<LocalOrder>,
+    pub locks: Arc<Vec<HeldLock>>,
 }
 
 /// Accesses to the same bytes of one object that no rule tells apart.
@@ -65,15 +92,49 @@ pub(crate) struct Class {
     pub write: bool,
     /// Before anybody else can know the object.
     pub unpublished: bool,
-    profile: Rc<Profile>,
+    profile: Arc<Profile>,
     pub members: Vec<usize>,
+}
+
+/// The classes of accesses to one object while they are made.
+struct Classes {
+    object: ObjectId,
+    interned: FastMap<(Offsets, u64, u32), usize>,
+    list: Vec<Class>,
+}
+
+impl Classes {
+    fn new(object: ObjectId) -> Classes {
+        Classes { object, interned: FastMap::default(), list: Vec::new() }
+    }
+
+    fn add(&mut self, rules: &Rules<'_>, index: usize, profile: &Arc<Profile>, unpublished: bool) {
+        let access = &rules.accesses[index];
+        for offsets in access.in_object(rules.points_to, self.object) {
+            match self.interned.entry((offsets, access.bytes, profile.id)) {
+                Entry::Occupied(at) => self.list[*at.get()].members.push(index),
+                Entry::Vacant(free) => {
+                    free.insert(self.list.len());
+                    self.list.push(Class {
+                        object: self.object,
+                        offsets,
+                        bytes: access.bytes,
+                        write: profile.parts.write,
+                        unpublished,
+                        profile: profile.clone(),
+                        members: vec![index],
+                    });
+                }
+            }
+        }
+    }
 }
 
 /// All that the rules look at besides the place.
 #[derive(Debug)]
 struct Profile {
     id: u32,
-    parts: Rc<Parts>,
+    parts: Arc<Parts>,
     locks: Vec<LockKey>,
     /// The verdict does not depend on the place either.
     placeless: bool,
@@ -86,7 +147,7 @@ struct Parts {
     write: bool,
     atomic: bool,
     threads: Vec<ThreadId>,
-    order: Rc<LocalOrder>,
+    order: Arc<LocalOrder>,
     histories: Histories,
     cells: Vec<OwnCell>,
     /// Done in the round that creates an instance of a thread, before it, at this offset from its argument.
@@ -152,41 +213,42 @@ pub enum Reason {
 
 impl Rules<'_> {
     pub fn classes(&self, object: ObjectId, list: &[usize], unpublished: &mut Unpublished<'_>) -> Vec<Class> {
-        let mut interned: FastMap<(Offsets, u64, u32), usize> = FastMap::default();
-        let mut classes: Vec<Class> = Vec::new();
+        let mut classes = Classes::new(object);
         for index in list {
-            let access = &self.accesses[*index];
             let private = self.private(*index, unpublished) == Some(object);
-            let profile = self.profile(*index, object, private);
-            for offsets in access.in_object(self.points_to, object) {
-                match interned.entry((offsets, access.bytes, profile.id)) {
-                    Entry::Occupied(at) => classes[*at.get()].members.push(*index),
-                    Entry::Vacant(free) => {
-                        free.insert(classes.len());
-                        classes.push(Class {
-                            object,
-                            offsets,
-                            bytes: access.bytes,
-                            write: profile.parts.write,
-                            unpublished: private,
-                            profile: profile.clone(),
-                            members: vec![*index],
-                        });
-                    }
-                }
-            }
+            classes.add(self, *index, &self.profile(*index, object, private), private);
         }
-        classes
+        classes.list
+    }
+
+    /// The same where no access depends on the object, once [`Self::prepare`] was called.
+    pub fn plain_classes(&self, object: ObjectId, list: &[usize]) -> Vec<Class> {
+        let mut classes = Classes::new(object);
+        for index in list {
+            let profile = self.memo.of_access[*index].plain.get().expect("prepared, and has no object locks");
+            classes.add(self, *index, profile, false);
+        }
+        classes.list
+    }
+
+    /// Finds out what does not depend on objects. True for an access if its locks are named by the object that it touches.
+    pub fn prepare(&self, index: usize) -> bool {
+        let special = self.has_object_locks(index);
+        if !special {
+            // Which object it is asked for does not matter.
+            self.profile(index, ObjectId(0), false);
+        }
+        special
     }
 
     /// The block that an access touches before anybody else can.
     pub fn private(&self, index: usize, unpublished: &mut Unpublished<'_>) -> Option<ObjectId> {
-        let mut known = self.memo.private.borrow_mut();
-        *known.entry(index).or_insert_with(|| unpublished.object_of(&self.accesses[index]))
+        let known = &self.memo.of_access[index].private;
+        *known.get_or_init(|| unpublished.object_of(&self.accesses[index]))
     }
 
     /// Whether locks of an access are named by the object that it touches.
-    pub fn has_object_locks(&self, index: usize) -> bool {
+    fn has_object_locks(&self, index: usize) -> bool {
         let access = &self.accesses[index];
         access.address.is_some_and(|operand| {
             let root = term_of(self.values, access.function, operand).root;
@@ -194,8 +256,8 @@ impl Rules<'_> {
         })
     }
 
-    fn profile(&self, index: usize, object: ObjectId, unpublished: bool) -> Rc<Profile> {
-        if !unpublished && let Some(known) = self.memo.plain.borrow().get(&index) {
+    fn profile(&self, index: usize, object: ObjectId, unpublished: bool) -> Arc<Profile> {
+        if !unpublished && let Some(known) = self.memo.of_access[index].plain.get() {
             return known.clone();
         }
         let access = &self.accesses[index];
@@ -205,25 +267,26 @@ impl Rules<'_> {
         let mut locks: Vec<LockKey> = held.iter().flat_map(|held| self.keys(held, address, object)).collect();
         locks.sort();
         locks.dedup();
-        let mut known = self.memo.profiles.borrow_mut();
+        let mut known = locked(&self.memo.profiles);
         let id = known.len() as u32;
         let placeless = parts.cells.is_empty()
             && parts.prepares.is_empty()
             && !locks.iter().any(|key| matches!(key, LockKey::AtDistance(..)));
         let profile = known
             .entry((parts.id, locks.clone(), unpublished))
-            .or_insert_with(|| Rc::new(Profile { id, parts, locks, placeless }))
+            .or_insert_with(|| Arc::new(Profile { id, parts, locks, placeless }))
             .clone();
         if !unpublished && !self.has_object_locks(index) {
-            self.memo.plain.borrow_mut().insert(index, profile.clone());
+            return self.memo.of_access[index].plain.get_or_init(|| profile).clone();
         }
         profile
     }
 
-    fn parts(&self, index: usize) -> Rc<Parts> {
-        if let Some(known) = self.memo.parts.borrow().get(&index) {
-            return known.clone();
-        }
+    fn parts(&self, index: usize) -> Arc<Parts> {
+        self.memo.of_access[index].parts.get_or_init(|| self.new_parts(index)).clone()
+    }
+
+    fn new_parts(&self, index: usize) -> Arc<Parts> {
         let access = &self.accesses[index];
         let state = &self.states[index];
         let address = access.address.map(|operand| term_of(self.values, access.function, operand));
@@ -242,12 +305,10 @@ impl Rules<'_> {
             access.function,
             write,
             atomic,
-            Rc::as_ptr(&state.order),
-            Rc::as_ptr(&state.locks),
+            Arc::as_ptr(&state.order) as usize,
+            Arc::as_ptr(&state.locks) as usize,
         ));
-        let known = alike.and_then(|key| self.memo.alike.borrow().get(&key).cloned());
-        if let Some(known) = known {
-            self.memo.parts.borrow_mut().insert(index, known.clone());
+        if let Some(known) = alike.and_then(|key| locked(&self.memo.alike).get(&key).cloned()) {
             return known;
         }
         let mut parts = Parts {
@@ -261,13 +322,12 @@ impl Rules<'_> {
             prepares,
         };
         let key = format!("{parts:?}");
-        let mut ids = self.memo.part_ids.borrow_mut();
+        let mut ids = locked(&self.memo.part_ids);
         let next = ids.len() as u32;
         parts.id = *ids.entry(key).or_insert(next);
-        let parts = Rc::new(parts);
-        self.memo.parts.borrow_mut().insert(index, parts.clone());
+        let parts = Arc::new(parts);
         if let Some(key) = alike {
-            self.memo.alike.borrow_mut().insert(key, parts.clone());
+            locked(&self.memo.alike).insert(key, parts.clone());
         }
         parts
     }
@@ -330,7 +390,7 @@ impl Rules<'_> {
     }
 
     /// Whether rules tell two classes of two objects apart: place, profile and members.
-    pub fn key(class: &Class) -> (Offsets, u64, u32, Option<ObjectId>) {
+    pub fn key(class: &Class) -> ClassKey {
         (class.offsets, class.bytes, class.profile.id, class.unpublished.then_some(class.object))
     }
 
@@ -347,12 +407,13 @@ impl Rules<'_> {
         if !x.placeless && !y.placeless {
             return self.judge_anew(first, second);
         }
-        if let Some(known) = self.memo.judged.borrow().get(&(x.id, y.id)) {
-            return *known;
-        }
-        let verdict = self.judge_anew(first, second);
-        self.memo.judged.borrow_mut().insert((x.id, y.id), verdict);
-        verdict
+        let shard = &self.memo.judged[(x.id.wrapping_mul(31).wrapping_add(y.id) % SHARDS) as usize];
+        let known = locked(shard).get(&(x.id, y.id)).copied();
+        known.unwrap_or_else(|| {
+            let verdict = self.judge_anew(first, second);
+            locked(shard).insert((x.id, y.id), verdict);
+            verdict
+        })
     }
 
     fn judge_anew(&self, first: &Class, second: &Class) -> Verdict {

@@ -10,16 +10,17 @@
 use super::Input;
 use super::gates::Gates;
 use super::nonzero::shown;
-use crate::accesses::Access;
+use crate::accesses::{Access, Targets};
 use crate::calls::Way;
 use crate::cfg::Cfg;
+use crate::fast_hash::FastMap;
 use crate::terms::term_of;
 use crate::values;
 use raddle_base::{FenceOrder, Id, SiteId};
-use raddle_facts::{GateKind, ObjectKind, Offsets, Root, Term, ThreadId};
+use raddle_facts::{GateKind, ObjectId, ObjectKind, Offsets, Root, SetId, Term, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, Terminator};
 use raddle_libmodel::{Effect, VerifierOp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The locks held right before a site: term and whether exclusively. Only global terms.
 pub type LockQuery<'a> = dyn Fn(FunctionId, SiteId) -> Vec<(Term, bool)> + 'a;
@@ -62,8 +63,49 @@ pub(super) fn find(input: Input<'_>, locks: Option<&LockQuery<'_>>, gates: &mut 
             }
         }
     }
+    let writes = Writes::new(input, tests.keys().filter_map(|(cell, _)| object_of(input, *cell)).collect());
     for ((cell, bytes), tests) in tests {
-        gate(input, locks, gates, cell, bytes, &tests);
+        gate(input, locks, gates, &writes, (cell, bytes), &tests);
+    }
+}
+
+fn object_of(input: Input<'_>, cell: Term) -> Option<ObjectId> {
+    match cell.root {
+        Root::Global(global) => input.holders.objects.of(ObjectKind::Global(global)),
+        _ => None,
+    }
+}
+
+/// Positions of the accesses that may write some objects.
+struct Writes {
+    by_object: HashMap<ObjectId, Vec<usize>>,
+}
+
+impl Writes {
+    fn new(input: Input<'_>, wanted: HashSet<ObjectId>) -> Writes {
+        let mut by_object: HashMap<ObjectId, Vec<usize>> = HashMap::new();
+        // Of each set of pointers, the wanted objects: mostly none.
+        let mut known: FastMap<SetId, Vec<ObjectId>> = FastMap::default();
+        for (index, access) in input.accesses.iter().enumerate().filter(|(_, access)| access.is_write()) {
+            let find = || -> Vec<ObjectId> {
+                let objects = access.targets(input.points_to).iter().map(|(object, _)| *object);
+                let mut objects: Vec<ObjectId> = objects.filter(|object| wanted.contains(object)).collect();
+                objects.dedup();
+                objects
+            };
+            let objects = match access.targets {
+                Targets::Set(set) => known.entry(set).or_insert_with(find),
+                Targets::List(_) => &find(),
+            };
+            for object in objects {
+                by_object.entry(*object).or_default().push(index);
+            }
+        }
+        Writes { by_object }
+    }
+
+    fn of(&self, object: ObjectId) -> &[usize] {
+        self.by_object.get(&object).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -179,17 +221,17 @@ fn gate(
     input: Input<'_>,
     locks: Option<&LockQuery<'_>>,
     gates: &mut Gates,
-    cell: Term,
-    bytes: u64,
+    writes: &Writes,
+    (cell, bytes): (Term, u64),
     tests: &[Test],
 ) {
-    let Root::Global(global) = cell.root else { return };
-    let Some(object) = gates.objects.of(ObjectKind::Global(global)) else { return };
+    let Some(object) = object_of(input, cell) else { return };
     let at = Offsets::exact(cell.offset);
-    let setters: Vec<&Access> = input
-        .accesses
+    let setters: Vec<&Access> = writes
+        .of(object)
         .iter()
-        .filter(|access| access.is_write() && access.may_touch(input.points_to, object, at, bytes))
+        .map(|index| &input.accesses[*index])
+        .filter(|access| access.may_touch(input.points_to, object, at, bytes))
         .filter(|access| !stores_zero(input, access))
         .collect();
     let openers: Vec<_> =

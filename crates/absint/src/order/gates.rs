@@ -5,19 +5,15 @@ use super::nonzero::shown;
 use super::renewed::{At, Places, overlap, places_of};
 use super::unmade::Unmade;
 use super::{Input, join_all};
-use crate::accesses::{Access, Kind, Objects, Targets};
-use crate::calls::{Call, Way};
-use crate::fast_hash::{FastMap, FastSet};
+use crate::calls::{Call, Calls, Way};
 use crate::terms::term_of;
 use raddle_base::{Id, IdVec, SiteId};
-use raddle_facts::{
-    Barrier, Gate, GateId, GateKind, ObjectId, Offsets, Root, SetId, Start, Term, ThreadId, Times,
-};
-use raddle_ir::{BlockId, CallArg, FunctionId, Operand, Reg, Terminator};
+use raddle_facts::{Barrier, Gate, GateId, GateKind, Root, Start, Term, ThreadId, Times};
+use raddle_ir::{BlockId, CallArg, FunctionId, Operand, Program, Reg, Terminator};
 use raddle_libmodel::{Arg, Effect, How, Returns, SemOp, SyncKind, ThreadOp};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// What a call does to order, besides running functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,17 +36,11 @@ pub(super) struct Gates {
     /// Edges out of loops that join all instances of a thread, with the function that creates them.
     pub joined_on_edge: HashMap<(FunctionId, BlockId, BlockId), Vec<(ThreadId, FunctionId)>>,
     pub barriers: Vec<Barrier>,
-    /// Per function, with all that it calls: gates that it may open, barrier waits, places of handles that it may write.
-    pub opens: IdVec<FunctionId, Rc<BTreeSet<GateId>>>,
+    /// Per function, with all that it calls: gates that it may open, barrier waits.
+    pub opens: IdVec<FunctionId, Arc<BTreeSet<GateId>>>,
     pub waits: IdVec<FunctionId, bool>,
-    pub overwrites: IdVec<FunctionId, Rc<BTreeSet<(ObjectId, Offsets)>>>,
     /// Whether anything in a function, or in what it calls, matters to order.
     pub matters: IdVec<FunctionId, bool>,
-    /// Places that hold thread handles and are written by one single thread.
-    holders: BTreeMap<ObjectId, Vec<Offsets>>,
-    /// What library calls may write of them.
-    pub call_writes: HashMap<SiteId, Vec<(ObjectId, Offsets)>>,
-    pub objects: Objects,
     by_kind: HashMap<GateKind, GateId>,
     openings: HashMap<GateId, Vec<(FunctionId, BlockId, usize)>>,
 }
@@ -64,20 +54,15 @@ impl Gates {
             on_edge: HashMap::new(),
             joined_on_edge: HashMap::new(),
             barriers: Vec::new(),
-            opens: input.program.functions.ids().map(|_| Rc::default()).collect(),
+            opens: input.program.functions.ids().map(|_| Arc::default()).collect(),
             waits: input.program.functions.ids().map(|_| false).collect(),
-            overwrites: input.program.functions.ids().map(|_| Rc::default()).collect(),
             matters: input.program.functions.ids().map(|_| false).collect(),
-            holders: BTreeMap::new(),
-            call_writes: HashMap::new(),
-            objects: Objects::new(input.points_to),
             by_kind: HashMap::new(),
             openings: HashMap::new(),
         };
         gates.threads(input);
         gates.semaphores(input, spoiled);
         gates.barriers(input, spoiled);
-        gates.holders(input);
         flags::find(input, locks, &mut gates);
         join_all::find(input, &mut gates);
         gates.summarise(input);
@@ -116,7 +101,7 @@ impl Gates {
     }
 
     pub(super) fn opened_at(&mut self, gate: GateId, at: (FunctionId, BlockId, usize)) {
-        Rc::make_mut(&mut self.opens[at.0]).insert(gate);
+        Arc::make_mut(&mut self.opens[at.0]).insert(gate);
         self.openings.entry(gate).or_default().push(at);
     }
 
@@ -160,7 +145,7 @@ impl Gates {
                 }
             }
         }
-        each_effect(input, |function, call, args, effect| {
+        each_effect(input.program, input.calls, |function, call, args, effect| {
             if let Effect::Thread(ThreadOp::Join { thread, how: How::Block, .. }, _) = effect
                 && call.effects.len() == 1
                 && call.runs.is_empty()
@@ -184,7 +169,7 @@ impl Gates {
             let mut waits = Vec::new();
             let mut tries = Vec::new();
             let mut uses = Vec::new();
-            each_effect(input, |function, call, args, effect| match effect {
+            each_effect(input.program, input.calls, |function, call, args, effect| match effect {
                 Effect::Sem(SemOp::Post { sem }, _) if self.may_be(input, function, args, *sem, object) => {
                     posts.push((function, call.block, call.index, call.site));
                 }
@@ -235,7 +220,7 @@ impl Gates {
             let mut uses = Vec::new();
             let mut members: Vec<ThreadId> = Vec::new();
             let mut clear = true;
-            each_effect(input, |function, call, args, effect| {
+            each_effect(input.program, input.calls, |function, call, args, effect| {
                 if let Effect::BarrierWait { barrier } = effect
                     && self.may_be(input, function, args, *barrier, object)
                 {
@@ -262,77 +247,6 @@ impl Gates {
         }
     }
 
-    /// Whether bytes at a place of an object may be part of a handle that is followed.
-    pub fn holds_handles(&self, object: ObjectId, at: Offsets, bytes: u64) -> bool {
-        let cells = self.holders.get(&object).into_iter().flatten();
-        cells.into_iter().any(|cell| cell.may_overlap(8, at, bytes))
-    }
-
-    /// Places that creations write handles into; followed if one single thread does all the writing, or nobody else can see them.
-    fn holders(&mut self, input: Input<'_>) {
-        each_effect(input, |function, _, args, effect| {
-            if let Effect::Thread(ThreadOp::Create { id, .. }, _) = effect
-                && let Some(arg) = args.get(usize::from(id.0))
-            {
-                let targets = self.objects.targets(input.points_to, function, arg.value);
-                for (object, at) in targets_of(input, &targets) {
-                    let cells = self.holders.entry(*object).or_default();
-                    if !cells.contains(at) {
-                        cells.push(*at);
-                    }
-                }
-            }
-        });
-        if self.holders.is_empty() {
-            return;
-        }
-        let mut writers: HashMap<ObjectId, BTreeSet<ThreadId>> = HashMap::new();
-        let mut known_writers: FastSet<(ObjectId, FunctionId)> = FastSet::default();
-        // What writes of so many bytes through a set of pointers may write of handles: mostly nothing.
-        let mut written: FastMap<(SetId, u64), Held> = FastMap::default();
-        let mut repeated: FastSet<(FunctionId, SetId, u64)> = FastSet::default();
-        let mut writes: Vec<(&Access, Held)> = Vec::new();
-        for access in input.accesses.iter().filter(|access| access.kind == Kind::Write) {
-            let held = || -> Held {
-                let targets = access.targets(input.points_to).iter().copied();
-                targets.filter(|(object, at)| self.holds_handles(*object, *at, access.bytes)).collect()
-            };
-            let (held, is_new) = match access.targets {
-                Targets::Set(set) => (
-                    written.entry((set, access.bytes)).or_insert_with(held).clone(),
-                    repeated.insert((access.function, set, access.bytes)),
-                ),
-                Targets::List(_) => (held(), true),
-            };
-            for (object, _) in held.iter().filter(|_| is_new) {
-                if known_writers.insert((*object, access.function)) {
-                    writers.entry(*object).or_default().extend(&input.threads.runs[access.function]);
-                }
-            }
-            let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
-            if !held.is_empty() && (is_new || matches!(inst, raddle_ir::Inst::Call { .. })) {
-                writes.push((access, held));
-            }
-        }
-        self.holders.retain(|object, _| {
-            !input.threads.shared[*object]
-                || writers.get(object).is_none_or(|by| {
-                    by.len() <= 1 && by.iter().all(|thread| !input.threads.threads[*thread].many)
-                })
-        });
-        for (access, held) in writes {
-            let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
-            for (object, at) in held.iter().filter(|(object, _)| self.holders.contains_key(object)) {
-                // A long write is taken to be anywhere behind its start.
-                let at = if access.bytes > 8 { Offsets::ANY } else { *at };
-                Rc::make_mut(&mut self.overwrites[access.function]).insert((*object, at));
-                if matches!(inst, raddle_ir::Inst::Call { .. }) {
-                    self.call_writes.entry(access.site).or_default().push((*object, at));
-                }
-            }
-        }
-    }
-
     /// Adds to every function what its callees do, and finds the functions that matter.
     fn summarise(&mut self, input: Input<'_>) {
         let mut own: IdVec<FunctionId, bool> = input.program.functions.ids().map(|_| false).collect();
@@ -344,22 +258,14 @@ impl Gates {
         }
         for component in &input.calls.bottom_up {
             // Members of a component do what all of them do.
-            let mut all: Vec<FunctionId> = component.clone();
-            for function in component {
-                let callees = input.calls.from[*function].iter().flat_map(|call| &call.runs);
-                all.extend(callees.filter(|(_, way)| way.is_nested()).map(|(target, _)| *target));
-            }
-            all.sort_unstable();
-            all.dedup();
+            let all = input.calls.of_component(component);
             let opens = union(all.iter().map(|callee| &self.opens[*callee]));
-            let overwrites = union(all.iter().map(|callee| &self.overwrites[*callee]));
             let waits = all.iter().any(|callee| self.waits[*callee]);
             let matters = !opens.is_empty()
-                || !overwrites.is_empty()
+                || component.iter().any(|function| !input.holders.overwrites[*function].is_empty())
                 || all.iter().any(|callee| self.matters[*callee] || own[*callee]);
             for function in component {
                 self.opens[*function] = opens.clone();
-                self.overwrites[*function] = overwrites.clone();
                 self.waits[*function] = waits;
                 self.matters[*function] = matters;
             }
@@ -379,27 +285,27 @@ impl Gates {
         if let Some(distance) = term.distance(object) {
             return distance == 0;
         }
-        let targets = self.objects.targets(input.points_to, function, arg.value);
+        let targets = input.holders.objects.targets(input.points_to, function, arg.value);
         let places = super::handles::places(input, object);
-        targets_of(input, &targets)
+        targets
+            .of(input.points_to)
             .iter()
             .any(|(a, at)| places.iter().any(|(b, offsets)| a == b && at.may_overlap(1, *offsets, 1)))
     }
 }
 
-/// Places that may hold handles.
-type Held = Rc<[(ObjectId, Offsets)]>;
-
 /// All elements. Callees that do the same share their set, and so do their callers.
-fn union<'a, T: Ord + Copy + 'a>(sets: impl Iterator<Item = &'a Rc<BTreeSet<T>>>) -> Rc<BTreeSet<T>> {
-    let mut sets: Vec<&Rc<BTreeSet<T>>> = sets.filter(|set| !set.is_empty()).collect();
-    sets.sort_unstable_by_key(|set| (Reverse(set.len()), Rc::as_ptr(set)));
-    sets.dedup_by(|x, y| Rc::ptr_eq(x, y));
-    let Some((largest, others)) = sets.split_first() else { return Rc::default() };
-    let mut result = Rc::clone(largest);
+pub(super) fn union<'a, T: Ord + Copy + 'a>(
+    sets: impl Iterator<Item = &'a Arc<BTreeSet<T>>>,
+) -> Arc<BTreeSet<T>> {
+    let mut sets: Vec<&Arc<BTreeSet<T>>> = sets.filter(|set| !set.is_empty()).collect();
+    sets.sort_unstable_by_key(|set| (Reverse(set.len()), Arc::as_ptr(set)));
+    sets.dedup_by(|x, y| Arc::ptr_eq(x, y));
+    let Some((largest, others)) = sets.split_first() else { return Arc::default() };
+    let mut result = Arc::clone(largest);
     for other in others {
         if !other.is_subset(&result) {
-            Rc::make_mut(&mut result).extend(other.iter());
+            Arc::make_mut(&mut result).extend(other.iter());
         }
     }
     result
@@ -416,17 +322,14 @@ fn is_spoiled(input: Input<'_>, object: Term, spoiled: &[Places]) -> bool {
     spoiled.iter().any(|other| overlap(input, &places, other))
 }
 
-fn targets_of<'a>(input: Input<'a>, targets: &'a Targets) -> &'a [(ObjectId, Offsets)] {
-    match targets {
-        Targets::Set(set) => input.points_to.targets_of(*set),
-        Targets::List(list) => list,
-    }
-}
-
-fn each_effect(input: Input<'_>, mut visit: impl FnMut(FunctionId, &Call, &[CallArg], &Effect)) {
-    for (function, list) in input.calls.from.iter() {
+pub(super) fn each_effect(
+    program: &Program,
+    calls: &Calls,
+    mut visit: impl FnMut(FunctionId, &Call, &[CallArg], &Effect),
+) {
+    for (function, list) in calls.from.iter() {
         for call in list {
-            let (_, args) = call.parts(input.program, function);
+            let (_, args) = call.parts(program, function);
             for effect in &call.effects {
                 visit(function, call, args, effect);
             }
@@ -442,7 +345,7 @@ fn argument(input: Input<'_>, function: FunctionId, args: &[CallArg], at: Arg) -
 /// that site.
 fn single_objects(input: Input<'_>, wanted: impl Fn(SyncKind) -> bool) -> Vec<(Term, i64, At)> {
     let mut made: Vec<(Term, i64, bool, At)> = Vec::new();
-    each_effect(input, |function, call, args, effect| {
+    each_effect(input.program, input.calls, |function, call, args, effect| {
         let Effect::SyncInit { kind, object, attribute, .. } = effect else { return };
         if !wanted(*kind) {
             return;

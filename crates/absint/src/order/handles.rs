@@ -6,12 +6,11 @@
 use super::Input;
 use super::gates::Gates;
 use super::local::{Registers, State};
-use crate::accesses::Targets;
 use crate::terms::term_of;
-use raddle_facts::{ObjectId, Offsets, Root, Start, Term, ThreadId};
+use raddle_facts::{ObjectId, ObjectKind, Offsets, Root, Start, Term, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg};
 use raddle_libmodel::{Effect, ThreadOp};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Where a cell may be.
 pub(super) fn places(input: Input<'_>, cell: Term) -> Vec<(ObjectId, Offsets)> {
@@ -20,14 +19,10 @@ pub(super) fn places(input: Input<'_>, cell: Term) -> Vec<(ObjectId, Offsets)> {
             let set = input.points_to.regs[function][reg.0 as usize];
             input.points_to.targets_of(set).to_vec()
         }
-        Root::Global(global) => input
-            .points_to
-            .objects
-            .iter()
-            .find(|(_, object)| object.kind == raddle_facts::ObjectKind::Global(global))
-            .map(|(id, _)| (id, Offsets::exact(0)))
-            .into_iter()
-            .collect(),
+        Root::Global(global) => {
+            let object = input.holders.objects.of(ObjectKind::Global(global));
+            object.map(|id| (id, Offsets::exact(0))).into_iter().collect()
+        }
         Root::Zero | Root::Function(_) => Vec::new(),
     };
     base.into_iter()
@@ -99,8 +94,8 @@ pub(super) fn instruction(
         }
         Inst::MemCopy { dst, .. } | Inst::MemSet { dst, .. } => {
             // However long it is.
-            for (object, _) in followed(input, gates, function, *dst, u64::MAX) {
-                void(input, (object, Offsets::ANY), state);
+            for (object, _) in input.holders.followed(input.points_to, function, *dst, u64::MAX).iter() {
+                void(input, (*object, Offsets::ANY), state);
             }
         }
         Inst::Rmw { ptr, .. } => write(input, gates, function, *ptr, None, state),
@@ -108,7 +103,7 @@ pub(super) fn instruction(
         Inst::Call { .. } => {
             let Some(call) = input.calls.at(function, code.site_of(index)) else { return };
             let (dsts, args) = call.parts(input.program, function);
-            for at in gates.call_writes.get(&call.site).into_iter().flatten() {
+            for at in input.holders.call_writes.get(&call.site).into_iter().flatten() {
                 void(input, *at, state);
             }
             for effect in &call.effects {
@@ -194,44 +189,24 @@ fn write(
     thread: Option<ThreadId>,
     state: &mut State,
 ) {
-    let targets = targets(input, gates, function, ptr);
-    let followed = followed(input, gates, function, ptr, 8);
-    for at in &followed {
+    let followed = input.holders.followed(input.points_to, function, ptr, 8);
+    for at in followed.iter() {
         void(input, *at, state);
     }
     let cell = term_of(input.values, function, ptr);
     if let Some(thread) = thread
         && !followed.is_empty()
-        && followed.len() == targets.len()
+        && followed.len()
+            == input.holders.objects.targets(input.points_to, function, ptr).of(input.points_to).len()
         && gates.is_global(input, cell)
     {
         state.handles.insert(cell, thread);
     }
 }
 
-fn targets(input: Input<'_>, gates: &Gates, function: FunctionId, ptr: Operand) -> Vec<(ObjectId, Offsets)> {
-    match gates.objects.targets(input.points_to, function, ptr) {
-        Targets::Set(set) => input.points_to.targets_of(set).to_vec(),
-        Targets::List(list) => list.to_vec(),
-    }
-}
-
-/// Where a write of so many bytes may touch handles that are followed.
-fn followed(
-    input: Input<'_>,
-    gates: &Gates,
-    function: FunctionId,
-    ptr: Operand,
-    bytes: u64,
-) -> Vec<(ObjectId, Offsets)> {
-    let mut all = targets(input, gates, function, ptr);
-    all.retain(|(object, at)| gates.holds_handles(*object, *at, bytes));
-    all
-}
-
 fn void(input: Input<'_>, (object, at): (ObjectId, Offsets), state: &mut State) {
     if !state.overwritten.contains(&(object, at)) {
-        Rc::make_mut(&mut state.overwritten).insert((object, at));
+        Arc::make_mut(&mut state.overwritten).insert((object, at));
     }
     state.handles.retain(|cell, _| {
         !places(input, *cell)

@@ -8,7 +8,7 @@ use raddle_base::{Id, IdVec};
 use raddle_facts::{GateId, LocalOrder, ObjectId, Offsets, Rounds, Term, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Reg, Terminator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Registers that hold the handle of a single thread.
 pub(super) type Registers = HashMap<(FunctionId, Reg), ThreadId>;
@@ -21,7 +21,7 @@ pub(super) struct State {
     pub rounds: Vec<Rounds>,
     pub handles: BTreeMap<Term, ThreadId>,
     /// Shared: large and mostly the same from instruction to instruction.
-    pub overwritten: Rc<BTreeSet<(ObjectId, Offsets)>>,
+    pub overwritten: Arc<BTreeSet<(ObjectId, Offsets)>>,
 }
 
 impl State {
@@ -74,11 +74,11 @@ impl State {
     }
 }
 
-fn add(set: &mut Rc<BTreeSet<(ObjectId, Offsets)>>, more: &Rc<BTreeSet<(ObjectId, Offsets)>>) {
+fn add(set: &mut Arc<BTreeSet<(ObjectId, Offsets)>>, more: &Arc<BTreeSet<(ObjectId, Offsets)>>) {
     if set.is_empty() {
         *set = more.clone();
-    } else if !Rc::ptr_eq(set, more) && !more.is_subset(set) {
-        Rc::make_mut(set).extend(more.iter());
+    } else if !Arc::ptr_eq(set, more) && !more.is_subset(set) {
+        Arc::make_mut(set).extend(more.iter());
     }
 }
 
@@ -118,7 +118,7 @@ impl Local {
             for component in &input.calls.bottom_up {
                 // Until the component is done, a call inside it passes nothing and does all that it may.
                 for function in component.iter().filter(|function| input.calls.recursive[**function]) {
-                    local.functions[*function].exit = worst(gates, *function);
+                    local.functions[*function].exit = worst(input, gates, *function);
                 }
                 for function in component {
                     if gates.matters[*function] {
@@ -205,7 +205,7 @@ impl Local {
         exit.opened.extend(gates.opens[id].iter());
         exit.handles.retain(|cell, _| gates.is_global(input, *cell));
         if recursive {
-            let bound = worst(gates, id);
+            let bound = worst(input, gates, id);
             exit.rounds = bound.rounds;
             exit.overwritten = bound.overwritten;
             exit.handles.clear();
@@ -307,7 +307,7 @@ impl Local {
                 match way {
                     Way::Call | Way::AtomicCall => one.after(input, &self.functions[target].exit),
                     Way::Callback | Way::Thread | Way::Once | Way::Handler => {
-                        one.after(input, &worst(gates, target))
+                        one.after(input, &worst(input, gates, target))
                     }
                 }
             }
@@ -346,7 +346,7 @@ impl Local {
 }
 
 /// All that a function may do, and nothing that it must.
-fn worst(gates: &Gates, function: FunctionId) -> State {
+fn worst(input: Input<'_>, gates: &Gates, function: FunctionId) -> State {
     State {
         passed: BTreeSet::new(),
         opened: BTreeSet::clone(&gates.opens[function]),
@@ -356,6 +356,6 @@ fn worst(gates: &Gates, function: FunctionId) -> State {
             rounds::none(gates.barriers.len())
         },
         handles: BTreeMap::new(),
-        overwritten: gates.overwrites[function].clone(),
+        overwritten: input.holders.overwrites[function].clone(),
     }
 }

@@ -51,6 +51,7 @@ fn solve(program: &Program, models: &Models) -> Solved {
     let accesses = accesses::collect(program, &calls, &first, &points_to);
     let definitions = Definitions::new(program);
     let threads = threads::solve(program, &roots, &calls, &definitions, &first, &points_to, &accesses);
+    let holders = order::Holders::find(program, &calls, &points_to, &threads, &accesses);
     let input = order::Input {
         program,
         calls: &calls,
@@ -59,6 +60,7 @@ fn solve(program: &Program, models: &Models) -> Solved {
         points_to: &points_to,
         threads: &threads,
         accesses: &accesses,
+        holders: &holders,
         constructors: &roots.constructors,
     };
     let order = order::solve(input, None).facts();

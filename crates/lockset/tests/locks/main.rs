@@ -16,7 +16,7 @@ use raddle_facts::{LockFacts, PointsTo, ThreadFacts, Values};
 use raddle_frontend::{Request, load};
 use raddle_ir::Program;
 use raddle_libmodel::Models;
-use raddle_lockset::held::{Locks, solve};
+use raddle_lockset::held::Locks;
 use std::path::{Path, PathBuf};
 
 /// A program with the facts that everything here stands on. It is not expanded.
@@ -58,7 +58,7 @@ fn solve_all(program: Program, models: Models) -> Solved {
     let accesses = accesses::collect(&program, &calls, &values, &points_to);
     let threads =
         raddle_absint::threads::solve(&program, &roots, &calls, &definitions, &values, &points_to, &accesses);
-    let locks = solve(&program, &models, &points_to, &values, &threads);
+    let locks = Locks::new(&program, &models, &points_to, &values, &threads).solve();
     Solved { program, models, values, points_to, threads, locks, accesses }
 }
 
