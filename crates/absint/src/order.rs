@@ -66,32 +66,36 @@ pub struct Order {
 type Starts = IdVec<ThreadId, Option<BTreeSet<GateId>>>;
 
 /// `locks` tells which locks are held at a site, once that is known; without it there are no flags guarded by locks.
-pub fn solve(input: Input<'_>, locks: Option<&LockQuery<'_>>) -> Order {
+/// `before`: what this gave for the same input with other locks, to be used again where the gates are the same.
+pub fn solve(input: Input<'_>, locks: Option<&LockQuery<'_>>, mut before: Option<Order>) -> Order {
     let mut spoiled: Vec<Places> = Vec::new();
     let mut operations: Option<Operations> = None;
     loop {
-        let order = solve_without(input, locks, &spoiled);
+        let gates = Gates::find(input, locks, &spoiled);
+        let order = match before.take() {
+            Some(before) if before.gates == gates => before,
+            _ => solve_with(input, gates),
+        };
         if !order.gates.waits_for_objects() {
             return order;
         }
         let operations = operations.get_or_insert_with(|| Operations::find(input));
         let waited_for = |family: Family| family != Family::Lock;
         let more = operations.out_of_order(input, &order, waited_for, |_| false);
-        let before = spoiled.len();
+        let known = spoiled.len();
         for renewal in more {
             if !spoiled.contains(&renewal.places) {
                 spoiled.push(renewal.places.clone());
             }
         }
-        if spoiled.len() == before {
+        if spoiled.len() == known {
             return order;
         }
+        before = Some(order);
     }
 }
 
-/// `spoiled`: objects that order nothing.
-fn solve_without(input: Input<'_>, locks: Option<&LockQuery<'_>>, spoiled: &[Places]) -> Order {
-    let gates = Gates::find(input, locks, spoiled);
+fn solve_with(input: Input<'_>, gates: Gates) -> Order {
     let mut brings: IdVec<GateId, Vec<GateId>> = gates.list.ids().map(|_| Vec::new()).collect();
     let mut known: IdVec<FunctionId, Option<State>> = input.program.functions.ids().map(|_| None).collect();
     let mut round = 0;

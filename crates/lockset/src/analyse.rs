@@ -105,6 +105,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         &round.threads,
     );
     let mut renewed = Renewed::new(input);
+    let mut before: Option<Order> = None;
     let (order, states, order_facts, pairs) = loop {
         let held = renewed.without(input, &all_held);
         let query = |_: FunctionId, site: SiteId| -> Vec<(Term, bool)> {
@@ -117,8 +118,9 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
                     .collect()
             })
         };
-        let order = order::solve(input, Some(&query));
+        let order = order::solve(input, Some(&query), before.take());
         if renewed.grows(input, &order, &mut unpublished) {
+            before = Some(order);
             continue;
         }
         let states = states(input, &order, &round.accesses, &held);
@@ -128,6 +130,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         if !renewed.withdraws(input, &pairs) {
             break (order, states, order_facts, pairs);
         }
+        before = Some(order);
     };
     let deadlocks = {
         let rules = rules(&round, &order_facts, &states);
@@ -232,7 +235,7 @@ fn solve(program: &Program, models: &Models, roots: &Roots) -> Round {
         return round;
     }
     for _ in 0..2 {
-        let order = order::solve(input(program, &round, roots), None).facts();
+        let order = order::solve(input(program, &round, roots), None, None).facts();
         let next = values::with_memory(
             program,
             models,

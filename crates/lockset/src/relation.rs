@@ -7,8 +7,7 @@
 use crate::pairs::{Pair, Two};
 use raddle_absint::fast_hash::FastMap;
 use raddle_facts::ObjectId;
-use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default)]
@@ -49,11 +48,7 @@ impl Relation {
             }
         }
         let groups = Groups::new(&classes, members);
-        let key = |two: Two| ((two.first.min(two.second), two.first.max(two.second)), two.object);
-        let mut open: Vec<((u32, u32), ObjectId)> = twos.into_iter().map(key).collect();
-        // Stable: the first object stays.
-        open.par_sort_by_key(|(classes, _)| *classes);
-        open.dedup_by_key(|(classes, _)| *classes);
+        let open = sorted(members.len(), twos);
         let mut relation = Relation { classes, groups, rows: None, open, pairs: 0 };
         relation.rows = relation.rows(relation.open.iter().map(|(classes, _)| *classes));
         relation.pairs = match &relation.rows {
@@ -305,6 +300,43 @@ impl Groups {
         }
         total
     }
+}
+
+/// Pairs of classes in ascending order, each once with the object that came first.
+fn sorted(classes: usize, twos: Vec<Two>) -> Vec<((u32, u32), ObjectId)> {
+    // By first class: where each starts.
+    let mut starts = vec![0usize; classes + 1];
+    let first = |two: &Two| two.first.min(two.second);
+    twos.iter().for_each(|two| starts[first(two) as usize + 1] += 1);
+    (0..classes).for_each(|class| starts[class + 1] += starts[class]);
+    let mut free = starts.clone();
+    let mut seconds = vec![(0u32, ObjectId(0)); twos.len()];
+    for two in &twos {
+        let at = &mut free[first(two) as usize];
+        seconds[*at] = (two.first.max(two.second), two.object);
+        *at += 1;
+    }
+    drop(twos);
+    let mut rest = seconds.as_mut_slice();
+    let mut of_class = Vec::with_capacity(classes);
+    for class in 0..classes {
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(starts[class + 1] - starts[class]);
+        of_class.push(own);
+        rest = others;
+    }
+    of_class
+        .into_par_iter()
+        .enumerate()
+        .map(|(class, own)| {
+            // Stable: the first object stays.
+            own.sort_by_key(|(second, _)| *second);
+            let mut own: Vec<((u32, u32), ObjectId)> =
+                own.iter().map(|(second, object)| ((class as u32, *second), *object)).collect();
+            own.dedup_by_key(|(classes, _)| *classes);
+            own
+        })
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 fn sum(members: &[Vec<usize>], twos: impl Iterator<Item = (u32, u32)>) -> u64 {

@@ -28,6 +28,7 @@ pub(super) enum Operation {
     Join(Operand),
 }
 
+#[derive(PartialEq)]
 pub(super) struct Gates {
     pub list: IdVec<GateId, Gate>,
     pub operations: HashMap<SiteId, Vec<Operation>>,

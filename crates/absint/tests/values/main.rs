@@ -63,7 +63,7 @@ fn solve(program: &Program, models: &Models) -> Solved {
         holders: &holders,
         constructors: &roots.constructors,
     };
-    let order = order::solve(input, None).facts();
+    let order = order::solve(input, None, None).facts();
     let values = with_memory(program, models, &roots, &first, &points_to, &threads, &order);
     Solved { first, values }
 }
