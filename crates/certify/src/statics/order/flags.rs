@@ -12,7 +12,7 @@ use super::super::terms::constant_in;
 use super::gates::{EdgeOf, Gates, effects};
 use raddle_base::Id;
 use raddle_facts::{GateId, GateKind, Guard, LockMode, ObjectKind, Offsets, Root, Term};
-use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, SiteId, Terminator, Ty};
+use raddle_ir::{BlockId, FunctionId, Inst, Operand, Reg, RmwOp, SiteId, Terminator, Ty};
 use raddle_libmodel::{Effect, VerifierOp};
 use std::collections::{BTreeMap, HashMap};
 
@@ -281,11 +281,16 @@ fn comes_first(code: &Code<'_>, first: At, second: At) -> bool {
     code.flows[first.function].dominates(first.block, second.block)
 }
 
+/// Whether it writes zero, or nothing.
 fn stores_zero(code: &Code<'_>, access: &Access<'_>) -> bool {
-    access.kind == Kind::Write
-        && access.value.is_some_and(|(value, ty)| {
-            constant_in(&code.facts.values, access.at.function, value, ty) == Some(0)
-        })
+    let At { function, block, index } = access.at;
+    let stored = match (access.kind, &code.program.functions[function].blocks[block].insts[index]) {
+        (Kind::Write, _) => access.value,
+        (Kind::Update, Inst::Rmw { op: RmwOp::Xchg, value, ty, .. }) => Some((*value, *ty)),
+        (Kind::Update, Inst::CmpXchg(x)) => Some((x.new, x.ty)),
+        _ => None,
+    };
+    stored.is_some_and(|(value, ty)| constant_in(&code.facts.values, function, value, ty) == Some(0))
 }
 
 fn starts_at_zero(code: &Code<'_>, cell: Term, bytes: u64) -> bool {

@@ -220,9 +220,12 @@ impl<'c, 'a> Published<'c, 'a> {
                             !memory.stores.is_empty() || !memory.calls.is_empty()
                         })
                 });
+                // What lies in shared memory was made known by the write that put it there.
                 for arg in args.iter().filter(|_| hands_on) {
-                    found.extend(set(arg.value));
-                    found.extend(self.behind(&set(arg.value)));
+                    let mut places = set(arg.value);
+                    found.extend(&places);
+                    places.retain(|(object, _)| !code.facts.threads.shared[*object]);
+                    found.extend(self.behind(&places));
                 }
             }
             _ => {}
