@@ -246,6 +246,20 @@ fn damaged_trees_are_refused() {
     });
 }
 
+/// The whole tree of a program with races, every access seen.
+#[test]
+fn races_are_refused() {
+    for_all("races", seeds(200, 20_000), dense::dense, |script| {
+        let limits = Limits { executions: 2_000, run_steps: 200, ..Limits::default() };
+        let mut machine = ScriptMachine::new(script);
+        let (reduced, tree) = optimal_with_tree(&mut machine, &limits, Visibility::EveryAccess, 50_000);
+        let rule = verdict(&|| ScriptMachine::new(script), &Visibility::EveryAccess, &tree?).err();
+        let expected = (!reduced.exploration.races.is_empty()).then_some(Rule::Races);
+        let rule = rule.map(|refusal| refusal.rule);
+        Some(if rule == expected { Ok(()) } else { Err(format!("{rule:?} in place of {expected:?}")) })
+    });
+}
+
 #[test]
 fn trees_of_other_scripts() {
     let profile = Profile { waiting_loops: false, plain_spinning: false, ..Profile::EVERYTHING };
