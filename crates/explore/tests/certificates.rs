@@ -250,7 +250,7 @@ fn damaged_trees_are_refused() {
 #[test]
 fn races_are_refused() {
     for_all("races", seeds(200, 20_000), dense::dense, |script| {
-        let limits = Limits { executions: 2_000, run_steps: 200, ..Limits::default() };
+        let limits = Limits { goal: Goal::AllRaces, executions: 2_000, run_steps: 200, ..Limits::default() };
         let mut machine = ScriptMachine::new(script);
         let (reduced, tree) = optimal_with_tree(&mut machine, &limits, Visibility::EveryAccess, 50_000);
         let rule = verdict(&|| ScriptMachine::new(script), &Visibility::EveryAccess, &tree?).err();

@@ -1,7 +1,7 @@
 //! The first half of the check: the tree is one of the program. In every state the choices are the open ones, what is said to be asleep is,
 //! nothing asleep is explored, and every run goes to its end.
 
-use super::step::{Action, Listener, perform};
+use super::step::{Action, Listener, perform, slept};
 use super::{Refusal, Rule, go_on};
 use raddle_event::{Branching, Choice, Fate, SearchTree};
 use raddle_machine::{Machine, Status};
@@ -23,6 +23,8 @@ struct Open<C> {
     /// Inherited, with where each was explored; then what was explored here.
     sleep: Vec<(Action, u32)>,
     choices: Vec<Choice>,
+    /// A thread was put to sleep on the way here.
+    slept: bool,
 }
 
 /// Goes through the tree from the start of the machine; leaves the machine there.
@@ -38,7 +40,7 @@ pub(super) fn walk<M: Machine>(
     loop {
         go_on(stop)?;
         let branching = tree.nodes.get(nodes.len()).ok_or_else(|| broken("it ends before a run does"))?;
-        if let Some(open) = enter(machine, branching, std::mem::take(&mut sleep), nodes.len(), path.len())? {
+        if let Some(open) = enter(machine, branching, std::mem::take(&mut sleep), nodes.len(), &path)? {
             nodes.push(Node {
                 asleep: open.sleep.iter().map(|(action, _)| action.clone()).collect(),
                 ..Node::default()
@@ -84,12 +86,17 @@ fn enter<M: Machine>(
     branching: &Branching,
     sleep: Vec<(Action, u32)>,
     node: usize,
-    depth: usize,
+    above: &[Open<M::Checkpoint>],
 ) -> Result<Option<Open<M::Checkpoint>>, Refusal> {
+    let depth = above.len();
+    let slept = above.last().is_some_and(|open| open.slept) || slept(machine);
     let wrong = |text: String| Refusal {
         rule: Rule::Tree,
         text: format!("state {node}, {depth} steps from the start: {text}"),
     };
+    // Where a thread sleeps in a waiting loop, independent steps may not commute.
+    let doubtful =
+        |text: String| Refusal { rule: if slept { Rule::Loops } else { Rule::Tree }, ..wrong(text) };
     match machine.status() {
         Status::Running => {}
         Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock | Status::Infeasible => {
@@ -114,7 +121,7 @@ fn enter<M: Machine>(
         .find(|(action, _)| !enabled.contains(&action.choice))
         .map(|(action, since)| (action.choice, since))
     {
-        return Err(wrong(format!("{} was independent of all since and is not open", shown(choice))));
+        return Err(doubtful(format!("{} was independent of all since and is not open", shown(choice))));
     }
     let mut choices = Vec::new();
     for (choice, fate) in &branching.choices {
@@ -125,7 +132,7 @@ fn enter<M: Machine>(
         match (fate, asleep) {
             (Fate::Explored, None) => choices.push(*choice),
             (Fate::Explored, Some(_)) => {
-                return Err(wrong(format!("{} is explored and asleep", shown(*choice))));
+                return Err(doubtful(format!("{} is explored and asleep", shown(*choice))));
             }
             (Fate::Asleep { since }, Some(known)) if *since == known => {}
             (Fate::Asleep { since }, _) => {
@@ -140,7 +147,7 @@ fn enter<M: Machine>(
     if choices.is_empty() && sleep.len() != enabled.len() {
         return Err(wrong("nothing is explored although something is open that is not asleep".to_owned()));
     }
-    Ok(Some(Open { node, checkpoint: machine.checkpoint(), enabled, sleep, choices }))
+    Ok(Some(Open { node, checkpoint: machine.checkpoint(), enabled, sleep, choices, slept }))
 }
 
 fn broken(text: &str) -> Refusal {
