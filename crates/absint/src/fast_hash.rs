@@ -1,7 +1,7 @@
 //! A fast hash for small keys of ids. Maps that use it are never iterated, so their order cannot show.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
 pub type FastSet<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
@@ -18,6 +18,12 @@ impl FastHasher {
         for word in words {
             hasher.write_u64(*word);
         }
+        hasher.finish()
+    }
+
+    pub fn of_value(value: &impl Hash) -> u64 {
+        let mut hasher = FastHasher::default();
+        value.hash(&mut hasher);
         hasher.finish()
     }
 }

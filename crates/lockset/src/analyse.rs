@@ -85,7 +85,8 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
     let expanded = expand::apply(program, &recipe)?;
     let models = models.of_expanded(&expanded.function_origin);
     let round = solve(&expanded.program, &models, &roots);
-    let (locks, all_held, edges) = {
+    let input = input(&expanded.program, &round, &roots);
+    let hold = || {
         let mut reader =
             Locks::new(&expanded.program, &models, &round.points_to, &round.values, &round.threads);
         let locks = reader.solve();
@@ -93,18 +94,20 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         let all_held = held_at_accesses(&reader, &locks, &round.accesses, &expanded.program);
         (locks, all_held, edges)
     };
-    let input = input(&expanded.program, &round, &roots);
+    let publish = || {
+        let unpublished = Unpublished::new(
+            &expanded.program,
+            &round.calls,
+            &round.definitions,
+            &round.values,
+            &round.points_to,
+            &round.threads,
+        );
+        (unpublished, Renewed::new(input))
+    };
+    let ((locks, all_held, edges), (mut unpublished, mut renewed)) = rayon::join(hold, publish);
     let by_site: HashMap<SiteId, usize> =
         round.accesses.iter().enumerate().map(|(index, access)| (access.site, index)).collect();
-    let mut unpublished = Unpublished::new(
-        &expanded.program,
-        &round.calls,
-        &round.definitions,
-        &round.values,
-        &round.points_to,
-        &round.threads,
-    );
-    let mut renewed = Renewed::new(input);
     let mut before: Option<Order> = None;
     let (order, states, order_facts, pairs) = loop {
         let held = renewed.without(input, &all_held);

@@ -54,9 +54,13 @@ impl Analysis {
 
     /// What two accesses of a pair have in common, as the programmer writes it.
     pub fn variable(&self, first: usize, second: usize) -> String {
+        self.variable_of(first, second, &self.common_objects(first, second))
+    }
+
+    fn variable_of(&self, first: usize, second: usize, common: &[ObjectId]) -> String {
         let texts = [first, second].map(|index| self.expression(&self.accesses[index]));
-        let named = self.common_objects(first, second).into_iter().find_map(|object| {
-            let name = self.global_name(object)?;
+        let named = common.iter().find_map(|object| {
+            let name = self.global_name(*object)?;
             texts.iter().find(|text| identifier(text) == name)
         });
         named.unwrap_or(&texts[0]).clone()
@@ -66,8 +70,8 @@ impl Analysis {
     pub fn memory(&self, first: usize, second: usize) -> String {
         const SHOWN: usize = 3;
         let objects = self.common_objects(first, second);
-        let names: BTreeSet<String> = objects.into_iter().map(|object| self.object(object)).collect();
-        let variable = self.variable(first, second);
+        let names: BTreeSet<String> = objects.iter().map(|object| self.object(*object)).collect();
+        let variable = self.variable_of(first, second, &objects);
         if names.iter().any(|name| name == identifier(&variable)) {
             return String::new();
         }

@@ -19,7 +19,7 @@ use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg, Terminator};
 use raddle_libmodel::memory::{Base, Life, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Heap objects times functions.
 const LARGEST: usize = 4_000_000;
@@ -32,7 +32,7 @@ pub(crate) struct Unpublished<'a> {
     points_to: &'a PointsTo,
     threads: &'a ThreadFacts,
     /// Per function, with its callees: objects whose address it may store into shared memory or hand on.
-    publishes: IdVec<FunctionId, Rc<[ObjectId]>>,
+    publishes: IdVec<FunctionId, Arc<[ObjectId]>>,
     known: Known,
     heap: HashMap<raddle_base::SiteId, ObjectId>,
     /// In programs with very many functions and allocations the question is not asked.
@@ -46,9 +46,9 @@ pub(crate) struct Unpublished<'a> {
 #[derive(Default)]
 struct Known {
     /// In a set.
-    pointed: RefCell<HashMap<SetId, Rc<[ObjectId]>>>,
+    pointed: RefCell<HashMap<SetId, Arc<[ObjectId]>>>,
     /// In what the objects of a set hold.
-    inside: RefCell<HashMap<SetId, Rc<[ObjectId]>>>,
+    inside: RefCell<HashMap<SetId, Arc<[ObjectId]>>>,
 }
 
 impl<'a> Unpublished<'a> {
@@ -75,7 +75,7 @@ impl<'a> Unpublished<'a> {
             values,
             points_to,
             threads,
-            publishes: program.functions.ids().map(|_| Rc::default()).collect(),
+            publishes: program.functions.ids().map(|_| Arc::default()).collect(),
             known: Known::default(),
             heap,
             followed: true,
@@ -306,7 +306,7 @@ impl<'a> Unpublished<'a> {
     }
 
     /// The heap objects that an operand may point to.
-    fn pointed(&self, function: FunctionId, operand: Operand) -> Rc<[ObjectId]> {
+    fn pointed(&self, function: FunctionId, operand: Operand) -> Arc<[ObjectId]> {
         let set = self.set_id(function, operand);
         let mut known = self.known.pointed.borrow_mut();
         let list = known.entry(set).or_insert_with(|| self.heap_only(self.points_to.targets_of(set).iter()));
@@ -314,7 +314,7 @@ impl<'a> Unpublished<'a> {
     }
 
     /// What the memory behind an operand may point to.
-    fn inside(&self, function: FunctionId, operand: Operand) -> Rc<[ObjectId]> {
+    fn inside(&self, function: FunctionId, operand: Operand) -> Arc<[ObjectId]> {
         let set = self.set_id(function, operand);
         let mut known = self.known.inside.borrow_mut();
         let list = known.entry(set).or_insert_with(|| {
@@ -328,7 +328,7 @@ impl<'a> Unpublished<'a> {
         list.clone()
     }
 
-    fn heap_only<'s>(&self, list: impl Iterator<Item = &'s (ObjectId, Offsets)>) -> Rc<[ObjectId]> {
+    fn heap_only<'s>(&self, list: impl Iterator<Item = &'s (ObjectId, Offsets)>) -> Arc<[ObjectId]> {
         let is_heap = |object: &ObjectId| matches!(self.points_to.objects[*object].kind, ObjectKind::Heap(_));
         let objects: BTreeSet<ObjectId> = list.map(|(object, _)| *object).filter(is_heap).collect();
         objects.into_iter().collect()
@@ -357,7 +357,7 @@ impl<'a> Unpublished<'a> {
                     }
                 }
             }
-            let all: Rc<[ObjectId]> = all.into_iter().collect();
+            let all: Arc<[ObjectId]> = all.into_iter().collect();
             for function in component {
                 self.publishes[*function] = all.clone();
             }

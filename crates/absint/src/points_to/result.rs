@@ -3,7 +3,7 @@
 use super::calls::How;
 use super::sets::{EMPTY, Set};
 use super::solver::Solver;
-use crate::fast_hash::FastMap;
+use crate::fast_hash::{FastHasher, FastMap};
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{Cell, ObjectId, ObjectKind, Offsets, PointsTo, SetId};
 use raddle_ir::FunctionId;
@@ -69,7 +69,8 @@ pub(super) fn facts(mut solver: Solver) -> PointsTo {
 struct Interned<'a> {
     sets: IdVec<SetId, Vec<(ObjectId, Offsets)>>,
     ids: FastMap<Set, SetId>,
-    known: FastMap<Vec<(ObjectId, Offsets)>, SetId>,
+    /// By hash.
+    known: FastMap<u64, Vec<SetId>>,
     whole: &'a [ObjectId],
 }
 
@@ -91,11 +92,13 @@ impl Interned<'_> {
             .collect();
         targets.sort_unstable();
         targets.dedup();
-        let id = match self.known.get(&targets) {
+        let alike = self.known.entry(FastHasher::of_value(&targets)).or_default();
+        let id = match alike.iter().find(|id| self.sets[**id] == targets) {
             Some(id) => *id,
             None => {
-                let id = self.sets.push(targets.clone());
-                self.known.insert(targets, id);
+                targets.shrink_to_fit();
+                let id = self.sets.push(targets);
+                alike.push(id);
                 id
             }
         };

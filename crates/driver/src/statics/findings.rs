@@ -6,6 +6,7 @@ use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, LockReport, T
 use raddle_ir::Program;
 use raddle_lockset::deadlock::Candidate;
 use raddle_lockset::{Analysis, Explainer, LockNames, Warning};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 /// Warnings that are told in full; the others are counted.
 const LISTED: usize = 1_000;
@@ -14,9 +15,14 @@ const LISTED: usize = 1_000;
 pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
     let names = analysis.lock_names();
     let mut explainer = Explainer::new(analysis);
-    let finding = |(index, warning): (usize, &Warning)| {
+    let told: Vec<(&Warning, Option<(ThreadId, ThreadId)>)> = analysis
+        .warnings
+        .iter()
+        .take(LISTED)
+        .map(|warning| (warning, explainer.racing_threads(warning.contexts[0].0, warning.contexts[0].1)))
+        .collect();
+    let finding = |(index, (warning, threads)): (usize, (&Warning, Option<(ThreadId, ThreadId)>))| {
         let (first, second) = warning.contexts[0];
-        let threads = explainer.racing_threads(first, second);
         let mut accesses = vec![
             access(program, analysis, &names, first, threads.map(|pair| pair.0)),
             access(program, analysis, &names, second, threads.map(|pair| pair.1)),
@@ -37,7 +43,7 @@ pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
             assumptions: Vec::new(),
         }
     };
-    analysis.warnings.iter().take(LISTED).enumerate().map(finding).collect()
+    told.into_par_iter().enumerate().map(finding).collect()
 }
 
 /// Cycles of locks, after the warnings of races: one access per thread that waits for a lock.
