@@ -11,14 +11,18 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Node(pub u32);
 
+/// So many edges are looked through for one that is there already.
+const FEW: usize = 8;
+
 #[derive(Default)]
 pub(super) struct Graph {
     parent: Vec<Node>,
     set: Vec<Option<Set>>,
     /// What all edges but the newest have carried.
     sent: Vec<Option<Set>>,
+    /// Long lists may have an edge twice, until so many are there that it pays to look.
     out: Vec<Vec<(Node, Shift)>>,
-    known: FastSet<(Node, Node, Shift)>,
+    look_at: Vec<u32>,
     /// Position in the topological order of the last collapse.
     order: Vec<u32>,
     heap: BinaryHeap<Reverse<(u32, Node)>>,
@@ -37,6 +41,7 @@ impl Graph {
         self.set.push(None);
         self.sent.push(None);
         self.out.push(Vec::new());
+        self.look_at.push(4 * FEW as u32);
         self.order.push(u32::MAX);
         self.waiting.push(false);
         self.is_changed.push(false);
@@ -90,10 +95,14 @@ impl Graph {
 
     pub(super) fn edge(&mut self, sets: &mut Sets, from: Node, to: Node, shift: Shift) {
         let (from, to) = (self.find(from), self.find(to));
-        if (from == to && shift == SAME) || !self.known.insert((from, to, shift)) {
+        let edges = &mut self.out[from.0 as usize];
+        if (from == to && shift == SAME) || edges.len() <= FEW && edges.contains(&(to, shift)) {
             return;
         }
-        self.out[from.0 as usize].push((to, shift));
+        edges.push((to, shift));
+        if edges.len() >= self.look_at[from.0 as usize] as usize {
+            self.once_each(from);
+        }
         if let Some(set) = self.set[from.0 as usize] {
             let carried = sets.shifted(set, shift);
             self.grow(sets, to, carried);
@@ -198,6 +207,18 @@ impl Graph {
         }
     }
 
+    /// Takes out edges that are there twice, and leaves the first.
+    fn once_each(&mut self, node: Node) {
+        let mut edges = std::mem::take(&mut self.out[node.0 as usize]);
+        let mut known: FastSet<(Node, Shift)> = FastSet::default();
+        edges.retain_mut(|(to, shift)| {
+            *to = self.find(*to);
+            known.insert((*to, *shift))
+        });
+        self.look_at[node.0 as usize] = 2 * edges.len().max(2 * FEW) as u32;
+        self.out[node.0 as usize] = edges;
+    }
+
     /// Edges of a merged node, each once.
     fn tidy(&mut self, node: Node) {
         let mut edges = std::mem::take(&mut self.out[node.0 as usize]);
@@ -207,9 +228,7 @@ impl Graph {
         edges.sort_unstable();
         edges.dedup();
         edges.retain(|(to, shift)| *to != node || *shift != SAME);
-        for (to, shift) in &edges {
-            self.known.insert((node, *to, *shift));
-        }
+        self.look_at[node.0 as usize] = 2 * edges.len().max(2 * FEW) as u32;
         self.out[node.0 as usize] = edges;
     }
 

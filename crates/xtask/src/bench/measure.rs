@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 /// The release binary, run under GNU `time`.
 pub(super) struct Tool {
     binary: PathBuf,
+    processor_seconds: u32,
 }
 
 #[derive(Clone, Default)]
@@ -43,7 +44,6 @@ pub(super) struct Counters {
 
 /// Of the wall clock and of the processor: a run that takes longer has missed its goal by far.
 const LIMIT_SECONDS: u32 = 600;
-const PROCESSOR_LIMIT: &str = "--cpu=600";
 /// Address space: four times the goal for memory, so that a run that is lost does not take the machine with it.
 const MEMORY_LIMIT: &str = "--as=8589934592";
 
@@ -55,7 +55,11 @@ impl Tool {
             return Err("raddle does not build".to_owned());
         }
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-        Ok(Tool { binary: target.join("release/raddle") })
+        Ok(Tool { binary: target.join("release/raddle"), processor_seconds: LIMIT_SECONDS })
+    }
+
+    pub(super) fn within(self, processor_seconds: u32) -> Tool {
+        Tool { processor_seconds, ..self }
     }
 
     /// A folder for reports and witnesses.
@@ -72,8 +76,9 @@ impl Tool {
         let limit = LIMIT_SECONDS.to_string();
         let mut words: Vec<OsString> = ["-q", "-f", "%e %U %S %M", "-o"].map(OsString::from).to_vec();
         words.push(usage.clone().into());
+        let processor = format!("--cpu={}", self.processor_seconds);
         words.extend(
-            ["prlimit", MEMORY_LIMIT, PROCESSOR_LIMIT, "timeout", "--foreground", &limit].map(OsString::from),
+            ["prlimit", MEMORY_LIMIT, &processor, "timeout", "--foreground", &limit].map(OsString::from),
         );
         words.push(self.binary.clone().into());
         words.extend([command, "--format", "json"].map(OsString::from));
@@ -84,7 +89,9 @@ impl Tool {
         match output.status.code() {
             Some(0 | 1 | 3) => {}
             Some(124) => return Err(format!("not done after {LIMIT_SECONDS} s")),
-            None | Some(137 | 152) => return Err("not done after 600 s of processor time".to_owned()),
+            None | Some(137 | 152) => {
+                return Err(format!("not done after {} s of processor time", self.processor_seconds));
+            }
             code => {
                 let message = String::from_utf8_lossy(&output.stderr);
                 // Warnings come first, the error last.
