@@ -4,6 +4,8 @@
 //! pairs of classes, so that the cost depends on how many ways there are to touch an object and not on how often it is touched.
 //! Objects that are touched by the same accesses in the same ways are looked at once, all together. Accesses are never paired one by
 //! one: what is left is a relation between groups of accesses ([`crate::relation`]), counted by their sizes.
+//! Classes are made and judged on all cores; they are numbered, and results put together, in the order of objects, so that nothing depends on
+//! the number of threads.
 //! Every rule is *must*: a pair is ruled out only if one of them holds for all executions; what no rule covers is a warning.
 //! A pair that rests on publication ([`crate::published`]) is withdrawn when a cell on the way of the address is itself warned of.
 

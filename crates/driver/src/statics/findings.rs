@@ -11,17 +11,20 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 /// Warnings that are told in full; the others are counted.
 const LISTED: usize = 1_000;
 
+/// Two threads in which a pair may race.
+type Racing = Option<(ThreadId, ThreadId)>;
+
 /// The most telling warnings.
 pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
     let names = analysis.lock_names();
     let mut explainer = Explainer::new(analysis);
-    let told: Vec<(&Warning, Option<(ThreadId, ThreadId)>)> = analysis
+    let told: Vec<(&Warning, Racing)> = analysis
         .warnings
         .iter()
         .take(LISTED)
         .map(|warning| (warning, explainer.racing_threads(warning.contexts[0].0, warning.contexts[0].1)))
         .collect();
-    let finding = |(index, (warning, threads)): (usize, (&Warning, Option<(ThreadId, ThreadId)>))| {
+    let finding = |(index, (warning, threads)): (usize, (&Warning, Racing))| {
         let (first, second) = warning.contexts[0];
         let mut accesses = vec![
             access(program, analysis, &names, first, threads.map(|pair| pair.0)),

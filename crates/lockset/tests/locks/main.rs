@@ -6,6 +6,7 @@ mod deadlocks;
 mod figure2;
 mod held;
 mod runs;
+mod threads;
 
 use raddle_absint::Roots;
 use raddle_absint::accesses::{self, Access};
