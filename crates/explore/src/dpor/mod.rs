@@ -16,6 +16,7 @@
 
 mod baseline;
 mod confirm;
+mod kept;
 mod node;
 mod optimal;
 mod pool;
@@ -24,8 +25,10 @@ mod reversal;
 mod run;
 mod sections;
 mod tally;
+mod together;
 mod wakeup;
 
+pub use kept::{Keeping, Kept, Misfit};
 pub(crate) use run::Run;
 pub(crate) use sections::weak_trace;
 
@@ -88,7 +91,16 @@ pub fn optimal_together<M: Machine + Send>(
     limits: &Limits,
     visibility: Visibility,
 ) -> Reduced {
-    optimal::search_together(machines, limits, visibility, Locks::Ordered)
+    together::search(machines, limits, visibility, None).expect("nothing was kept that could not fit")
+}
+
+/// Like [`optimal_together`], and can be put down and taken up again.
+pub fn optimal_kept<M: Machine + Send>(
+    machines: &mut [&mut M],
+    limits: &Limits,
+    keeping: &Keeping,
+) -> Result<Reduced, Misfit> {
+    together::search(machines, limits, Visibility::SyncOnly, Some(keeping))
 }
 
 /// Like [`optimal`], but with one order only of critical sections whose order no race depends on.

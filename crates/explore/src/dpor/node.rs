@@ -32,7 +32,7 @@ pub(super) struct Plan {
     /// What has been explored from here, or is covered elsewhere. In a shared state also what is being explored, in the order taken.
     pub(super) sleep: Vec<Action>,
     /// Shared states right behind some of these.
-    inside: Vec<(Choice, Arc<Open>)>,
+    pub(super) inside: Vec<(Choice, Arc<Open>)>,
     /// What is still to be explored from here, besides the branches that are being explored.
     pub(super) tree: Tree,
 }
@@ -42,6 +42,30 @@ pub(super) struct Open {
     /// The state before, and the choice that led here.
     pub(super) before: Option<(Arc<Open>, Choice)>,
     plan: Mutex<Plan>,
+}
+
+/// Something left to explore.
+#[derive(Clone)]
+pub(super) enum Left {
+    Open(Arc<Open>),
+    Fresh(Fresh),
+}
+
+/// A state from which nothing has been explored yet.
+#[derive(Clone)]
+pub(super) struct Fresh {
+    /// The state before, and the choice that leads here; `None` for the first state.
+    pub(super) before: Option<(Arc<Open>, Choice)>,
+    pub(super) sleep: Vec<Action>,
+}
+
+impl Left {
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Left::Open(open) => !open.plan().tree.is_empty(),
+            Left::Fresh(_) => true,
+        }
+    }
 }
 
 impl<C> Node<C> {
@@ -147,13 +171,10 @@ impl Plan {
         })
     }
 
+    /// The branch to explore next.
     pub(super) fn next_planned(&mut self, enabled: &[Choice]) -> Option<(Choice, Tree)> {
-        while let Some((action, below)) = self.tree.next() {
-            if enabled.contains(&action.choice) {
-                return Some((action.choice, below));
-            }
-        }
-        None
+        self.tree.keep(enabled);
+        self.tree.next().map(|(action, below)| (action.choice, below))
     }
 }
 

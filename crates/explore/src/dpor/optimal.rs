@@ -12,8 +12,8 @@
 //! With threads that sleep until something changes, an enabling step need not be the only one that could have enabled; classes are
 //! then finer than need be.
 
-use super::node::{Node, Open, Plan};
-use super::pool::{PanicEndsAll, Pool};
+use super::node::{Node, Plan};
+use super::pool::Pool;
 use super::record::Recording;
 use super::run::{Action, Precision, Run};
 use super::sections::{Grouping, Locks};
@@ -23,7 +23,6 @@ use crate::enumerate::Limits;
 use crate::pdp::{Pruning, Stands};
 use raddle_event::Choice;
 use raddle_machine::{IgnoreEvents, Machine, Status, Visibility};
-use std::sync::Arc;
 
 pub(super) fn search<M: Machine>(
     machine: &mut M,
@@ -33,7 +32,7 @@ pub(super) fn search<M: Machine>(
 ) -> Reduced {
     let Extras { locks, mut pruning, mut recording } = extras;
     let pruned = pruning.is_some();
-    in_passes(machine, limits, visibility, locks, pruned, |tally, machine, grouping| {
+    in_passes(Tally::new(limits, visibility), machine, locks, pruned, |tally, machine, grouping| {
         if let Some(recording) = recording.as_deref_mut() {
             recording.restart();
         }
@@ -57,54 +56,15 @@ impl Extras<'_, '_> {
     }
 }
 
-/// Several machines of one program, all at their start, share the work.
-pub(super) fn search_together<M: Machine + Send>(
-    machines: &mut [&mut M],
-    limits: &Limits,
-    visibility: Visibility,
-    locks: Locks,
-) -> Reduced {
-    let (first, others) = machines.split_first_mut().expect("there is a machine");
-    in_passes(&mut **first, limits, visibility, locks, false, |tally, first, grouping| {
-        let pool = Pool::new();
-        let helper_count = others.len();
-        let mut helpers: Vec<Tally> = others.iter().map(|_| tally.helper()).collect();
-        std::thread::scope(|scope| {
-            for (machine, tally) in others.iter_mut().zip(&mut helpers) {
-                let machine = &mut **machine;
-                machine.set_visibility(tally.visibility());
-                let (pool, grouping) = (&pool, grouping.clone());
-                scope.spawn(move || {
-                    let start = machine.checkpoint();
-                    Search::new(tally, grouping, Some(pool)).helping(machine, &start);
-                    machine.restore(&start);
-                    machine.discard(start);
-                });
-            }
-            let start = first.checkpoint();
-            pool.gather(helper_count);
-            Search::new(tally, grouping, Some(&pool)).leading(first, &start);
-            first.restore(&start);
-            first.discard(start);
-        });
-        helpers.into_iter().for_each(|helper| tally.add(helper));
-        match pool.end() {
-            PassEnd::Done => tally.decide().err().unwrap_or(PassEnd::Done),
-            end => end,
-        }
-    })
-}
-
-fn in_passes<M: Machine>(
+pub(super) fn in_passes<M: Machine>(
+    tally: Tally,
     machine: &mut M,
-    limits: &Limits,
-    visibility: Visibility,
     locks: Locks,
     pruned: bool,
     mut pass: impl FnMut(&mut Tally, &mut M, Grouping) -> PassEnd,
 ) -> Reduced {
     let mut grouping = Grouping::new(locks);
-    Tally::new(limits, visibility).passes(machine, |tally, machine| {
+    tally.passes(machine, |tally, machine| {
         tally.covers = match grouping.locks {
             Locks::Ordered if !pruned => Covers::Everything,
             _ => Covers::RacesOnly,
@@ -131,7 +91,7 @@ pub(super) struct Search<'s, 'a, 'p, C> {
 }
 
 impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
-    fn new(tally: &'s mut Tally<'a>, grouping: Grouping, pool: Option<&'s Pool>) -> Self {
+    pub(super) fn new(tally: &'s mut Tally<'a>, grouping: Grouping, pool: Option<&'s Pool>) -> Self {
         Self { tally, grouping, pruning: None, recording: None, pool, run: Run::default(), nodes: Vec::new() }
     }
 
@@ -141,71 +101,25 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         end
     }
 
-    /// Starts the pass, and then takes what is left like the others.
-    fn leading<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, start: &C) {
-        let Some(pool) = self.pool else { return };
-        let _guard = PanicEndsAll(pool);
-        if let Err(end) = self.runs(machine, Plan::default()) {
-            pool.stop(end);
-        }
-        self.take_from(pool, pool.next(), machine, start);
-    }
-
-    fn helping<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, start: &C) {
-        let Some(pool) = self.pool else { return };
-        let _guard = PanicEndsAll(pool);
-        self.take_from(pool, pool.first(), machine, start);
-    }
-
-    fn take_from<M: Machine<Checkpoint = C>>(
-        &mut self,
-        pool: &Pool,
-        mut next: Option<Arc<Open>>,
-        machine: &mut M,
-        start: &C,
-    ) {
-        while let Some(open) = next {
-            self.forget_checkpoints(machine, 0);
-            machine.restore(start);
-            self.go_to(machine, &open);
-            let end = match self.backtrack(machine) {
-                Ok(Some(plan)) => self.runs(machine, plan),
-                Ok(None) => Ok(()),
-                Err(end) => Err(end),
-            };
-            if let Err(end) = end {
-                pool.stop(end);
-            }
-            next = pool.next();
-        }
-        self.forget_checkpoints(machine, 0);
-    }
-
-    /// Brings a machine at its start to a shared state.
-    fn go_to<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, open: &Arc<Open>) {
-        self.run.truncate(0);
-        self.nodes.clear();
-        let mut enabled = Vec::new();
-        machine.enabled(&mut enabled);
-        for (open, choice) in open.way() {
-            let mut after = Vec::new();
-            let checkpoint = machine.checkpoint();
-            self.run.step(machine, choice, &enabled, &mut after, Precision::Outcome, &self.grouping);
-            self.nodes.push(Node::shared(checkpoint, enabled, open));
-            enabled = after;
-        }
-        self.nodes.push(Node::shared(machine.checkpoint(), enabled, Arc::clone(open)));
-    }
-
     /// Explores what the plan says from the present state, and then all that is left on the way to it.
-    fn runs<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, mut plan: Plan) -> Result<(), PassEnd> {
+    pub(super) fn runs<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+        mut plan: Plan,
+    ) -> Result<(), PassEnd> {
         loop {
             self.one_run(machine, plan)?;
             self.reverse_races(machine);
+            if self.pause() {
+                return Ok(());
+            }
             self.share();
-            let Some(next) = self.backtrack(machine)? else { return Ok(()) };
+            let Some(next) = self.backtrack(machine).inspect_err(|_| self.put_down())? else { return Ok(()) };
+            if let Err(end) = self.tally.another() {
+                self.put_back(next);
+                return Err(end);
+            }
             plan = next;
-            self.tally.another()?;
         }
     }
 
@@ -220,6 +134,10 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
                 self.tally.ended(machine, &self.run)?;
                 self.record(Recording::end);
                 return self.confirm(machine);
+            }
+            if let Err(end) = self.may_go_on(machine) {
+                self.put_back(plan);
+                return Err(end);
             }
             let mut enabled = Vec::new();
             machine.enabled(&mut enabled);
@@ -238,20 +156,24 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         }
     }
 
-    /// Takes a step from the last node; gives the sleep set behind it.
-    fn step<M: Machine>(
-        &mut self,
-        machine: &mut M,
-        choice: Choice,
-        asleep: &[Action],
-    ) -> Result<Vec<Action>, PassEnd> {
+    /// Whether there may be another step.
+    pub(super) fn may_go_on<M: Machine>(&mut self, machine: &M) -> Result<(), PassEnd> {
         if self.pool.is_some_and(Pool::is_over) {
             return Err(PassEnd::Done);
         }
         self.tally.step(self.nodes.len()).inspect_err(|_| {
             // What the run at hand has met counts.
             let _ = self.tally.note(machine, &self.run);
-        })?;
+        })
+    }
+
+    /// Takes a step from the last node; gives the sleep set behind it.
+    pub(super) fn step<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        choice: Choice,
+        asleep: &[Action],
+    ) -> Result<Vec<Action>, PassEnd> {
         if let Some(lock) = self.grouping.looks_at(machine, choice.thread) {
             return Err(PassEnd::LockSeen(lock));
         }
@@ -265,7 +187,10 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
     }
 
     /// Goes back to the latest state with something left to explore and takes a step there.
-    fn backtrack<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<Option<Plan>, PassEnd> {
+    pub(super) fn backtrack<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+    ) -> Result<Option<Plan>, PassEnd> {
         while let Some(depth) = self.nodes.len().checked_sub(1) {
             let node = &mut self.nodes[depth];
             if node.open().is_none()
@@ -295,6 +220,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         machine: &mut M,
         depth: usize,
     ) -> Result<Option<Plan>, PassEnd> {
+        self.may_go_on(machine)?;
         let node = &mut self.nodes[depth];
         if node.open().is_some() {
             return self.next_leaf(machine);
@@ -307,44 +233,6 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         let after = self.step(machine, choice, &sleep);
         self.nodes[depth].plan().sleep = sleep;
         Ok(Some(Plan::new(after?, tree)))
-    }
-
-    /// Goes from the last node, which is shared, along the tree to a leaf.
-    fn next_leaf<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<Option<Plan>, PassEnd> {
-        loop {
-            let node = self.nodes.last().expect("there is a node to go on from");
-            let open = Arc::clone(node.open().expect("it is shared"));
-            // Nobody else looks at the state until it is known what the branch does.
-            let mut plan = open.plan();
-            let Some((choice, mut tree)) = plan.next_planned(&node.enabled) else { return Ok(None) };
-            let sleep = self.step(machine, choice, &plan.sleep)?;
-            let action = self.run.steps.last().expect("a step was taken").action.clone();
-            let mut enabled = Vec::new();
-            machine.enabled(&mut enabled);
-            tree.keep(&enabled);
-            if tree.is_empty() {
-                plan.taken(action, None);
-                return Ok(Some(Plan::default()));
-            }
-            let inside = Arc::new(Open::new(Some((Arc::clone(&open), choice)), Plan::new(sleep, tree)));
-            plan.taken(action, Some(&inside));
-            drop(plan);
-            self.nodes.push(Node::shared(machine.checkpoint(), enabled, inside));
-        }
-    }
-
-    /// Gives others the branches nearest to the start, when they have nothing to do. The run at hand has ended.
-    fn share(&mut self) {
-        let Some(pool) = self.pool.filter(|pool| pool.is_hungry()) else { return };
-        let left = |node: &mut Node<C>| !node.plan().tree.is_empty();
-        let Some(depth) = self.nodes.iter_mut().position(left) else { return };
-        let mut before = None;
-        for (node, step) in self.nodes[..=depth].iter_mut().zip(&self.run.steps) {
-            let open = node.share(before, Some(&step.action));
-            before = Some((open, step.action.choice));
-        }
-        let (open, _) = before.expect("there is a state at least");
-        pool.offer(open);
     }
 
     fn record(&mut self, write: impl FnOnce(&mut Recording)) {

@@ -1,6 +1,6 @@
-//! Searches that share the work of one pass: states with something left to explore, and who waits for one.
+//! Searches that share the work of one pass: what is left to explore, and who waits for it.
 
-use super::node::Open;
+use super::node::{Left, Open};
 use super::tally::PassEnd;
 use crate::enumerate::Gap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,35 +9,27 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) struct Pool {
     state: Mutex<State>,
     changed: Condvar,
-    /// As in the state, to look at without waiting.
+    /// How many wait; to look at without waiting.
     waiting: AtomicUsize,
+    pause: AtomicBool,
     over: AtomicBool,
 }
 
 #[derive(Default)]
 struct State {
-    /// States that had something left when they were offered.
-    open: Vec<Arc<Open>>,
+    left: Vec<Left>,
     busy: usize,
     end: Option<PassEnd>,
 }
 
 impl Pool {
-    /// One of the searches starts with work.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(left: Vec<Left>) -> Self {
         Self {
-            state: Mutex::new(State { busy: 1, ..State::default() }),
+            state: Mutex::new(State { left, ..State::default() }),
             changed: Condvar::new(),
             waiting: AtomicUsize::new(0),
+            pause: AtomicBool::new(false),
             over: AtomicBool::new(false),
-        }
-    }
-
-    /// Waits until this many are waiting.
-    pub(super) fn gather(&self, helpers: usize) {
-        let mut state = self.state();
-        while self.waiting.load(Ordering::Relaxed) < helpers && state.end.is_none() {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -46,18 +38,35 @@ impl Pool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether all must stop.
+    /// Whether all must stop where they are.
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
+    }
+
+    /// Whether all are to put down what they have left after the run at hand.
+    pub(super) fn is_paused(&self) -> bool {
+        self.pause.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn pause(&self) {
+        let _state = self.state();
+        self.pause.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
     }
 
     /// There is something left to explore from this state.
     pub(super) fn offer(&self, open: Arc<Open>) {
         let mut state = self.state();
-        if !state.open.iter().any(|other| Arc::ptr_eq(other, &open)) {
-            state.open.push(open);
+        let known = |left: &Left| matches!(left, Left::Open(other) if Arc::ptr_eq(other, &open));
+        if !state.left.iter().any(known) {
+            state.left.push(Left::Open(open));
         }
         self.changed.notify_one();
+    }
+
+    /// A run that was begun and not finished.
+    pub(super) fn put_back(&self, left: Left) {
+        self.state().left.push(left);
     }
 
     /// Ends the pass for all, with the first reason given.
@@ -67,43 +76,44 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// What one has left of its work is done: waits for a state to explore from. `None` when all is done, or all must stop.
-    pub(super) fn next(&self) -> Option<Arc<Open>> {
+    /// Waits for something to explore. `None` when all is done, or all must stop.
+    pub(super) fn take(&self) -> Option<Left> {
         let mut state = self.state();
-        state.busy -= 1;
-        self.wait(state)
-    }
-
-    /// Like [`next`](Self::next), for one that has had no work yet.
-    pub(super) fn first(&self) -> Option<Arc<Open>> {
-        self.wait(self.state())
-    }
-
-    pub(super) fn end(self) -> PassEnd {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.end.unwrap_or(PassEnd::Done)
-    }
-
-    fn wait<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Option<Arc<Open>> {
         loop {
-            if state.end.is_some() {
+            if state.end.is_some() || self.is_paused() {
+                self.changed.notify_all();
                 return None;
             }
-            state.open.retain(|open| !open.plan().tree.is_empty());
+            state.left.retain(Left::is_open);
             // The oldest is nearest to the start, so there is most to do.
-            if let Some(open) = state.open.first().cloned() {
+            if let Some(left) = state.left.first().cloned() {
+                if matches!(left, Left::Fresh(_)) {
+                    state.left.remove(0);
+                }
                 state.busy += 1;
-                return Some(open);
+                return Some(left);
             }
             if state.busy == 0 {
                 self.changed.notify_all();
                 return None;
             }
             self.waiting.fetch_add(1, Ordering::Relaxed);
-            self.changed.notify_all();
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             self.waiting.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// What was taken is done.
+    pub(super) fn done(&self) {
+        self.state().busy -= 1;
+        self.changed.notify_all();
+    }
+
+    /// Why all have stopped, and what is left.
+    pub(super) fn end(self) -> (Option<PassEnd>, Vec<Left>) {
+        let State { mut left, end, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        left.retain(Left::is_open);
+        (end, left)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,5 +1,6 @@
 //! What a reduced search has counted and found so far, and when it must stop.
 
+use super::kept::Kept;
 use super::run::Run;
 use super::{Covers, Reduced};
 use crate::enumerate::{
@@ -11,7 +12,7 @@ use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(super) struct Tally<'a> {
     limits: &'a Limits<'a>,
@@ -28,7 +29,16 @@ pub(super) struct Tally<'a> {
     pass: u32,
     gaps: BTreeSet<Gap>,
     assumptions: BTreeSet<&'static str>,
+    keep_at: Option<Instant>,
     pub(super) covers: Covers,
+}
+
+/// What a search has done so far.
+#[derive(Clone, Copy)]
+pub(super) struct Counted {
+    pub(super) runs: RunCount,
+    pub(super) blocked: u64,
+    pub(super) steps: u64,
 }
 
 #[derive(Default)]
@@ -84,8 +94,58 @@ impl<'a> Tally<'a> {
             pass: 0,
             gaps: BTreeSet::new(),
             assumptions: BTreeSet::new(),
+            keep_at: None,
             covers: Covers::Everything,
         }
+    }
+
+    /// Goes on where an earlier search stopped, before the pass that it was in.
+    pub(super) fn resumed(
+        limits: &'a Limits<'a>,
+        ledger: Ledger,
+        pass: u32,
+        counted: Counted,
+        assumptions: BTreeSet<&'static str>,
+    ) -> Self {
+        let Counted { runs, blocked, steps } = counted;
+        let mut tally = Self {
+            ledger,
+            pass,
+            counted: runs,
+            blocked,
+            steps,
+            assumptions,
+            ..Self::new(limits, Visibility::SyncOnly)
+        };
+        tally.tell();
+        tally
+    }
+
+    pub(super) fn kept(&self) -> Kept {
+        let counted = Counted { runs: self.counted, blocked: self.blocked, steps: self.steps };
+        let assumptions: BTreeSet<&'static str> =
+            self.ledger.assumptions().iter().chain(&self.assumptions).copied().collect();
+        Kept::new(
+            self.pass,
+            self.ledger.visibility(),
+            counted,
+            self.gaps.clone(),
+            assumptions.into_iter(),
+            &self.ledger,
+        )
+    }
+
+    pub(super) fn add_gaps(&mut self, gaps: BTreeSet<Gap>) {
+        self.gaps.extend(gaps);
+    }
+
+    /// From when on it is time to keep the search.
+    pub(super) fn keep_after(&mut self, time: Option<Duration>) {
+        self.keep_at = time.map(|time| Instant::now() + time);
+    }
+
+    pub(super) fn is_time_to_keep(&self) -> bool {
+        self.keep_at.is_some_and(|at| Instant::now() >= at)
     }
 
     /// For another search of the same pass.
@@ -103,6 +163,7 @@ impl<'a> Tally<'a> {
             pass: self.pass,
             gaps: BTreeSet::new(),
             assumptions: BTreeSet::new(),
+            keep_at: None,
             covers: self.covers,
         }
     }

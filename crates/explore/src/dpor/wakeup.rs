@@ -32,6 +32,26 @@ impl Tree {
         Some((branch.action, branch.below))
     }
 
+    /// All steps with their depths, in preorder.
+    pub(super) fn flat(&self) -> Vec<(u32, Choice)> {
+        let mut flat = Vec::new();
+        let mut todo: Vec<(u32, &Branch)> = self.branches.iter().rev().map(|branch| (0, branch)).collect();
+        while let Some((depth, branch)) = todo.pop() {
+            flat.push((depth, branch.action.choice));
+            todo.extend(branch.below.branches.iter().rev().map(|branch| (depth + 1, branch)));
+        }
+        flat
+    }
+
+    /// Appends a step at this depth behind the last branch, which is at least as deep.
+    pub(super) fn add(&mut self, depth: usize, action: Action) {
+        let mut tree = self;
+        for _ in 0..depth {
+            tree = &mut tree.branches.last_mut().expect("the branch is as deep").below;
+        }
+        tree.branches.push(Branch { action, below: Tree::default() });
+    }
+
     /// Drops the branches that begin with a choice which is not open.
     pub(super) fn keep(&mut self, open: &[Choice]) {
         self.branches.retain(|branch| open.contains(&branch.action.choice));

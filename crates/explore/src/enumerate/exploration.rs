@@ -4,6 +4,7 @@ use raddle_base::SiteId;
 use raddle_event::{AccessKind, Event, EventKind, Loc, Problem, Schedule};
 use raddle_finding::Deadlocks;
 use raddle_machine::Visibility;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub struct RunCount {
 }
 
 /// Why a search did not see everything.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Gap {
     Unsupported {
         site: SiteId,

@@ -61,6 +61,16 @@ impl Ledger {
         &self.visibility
     }
 
+    pub(crate) fn assumptions(&self) -> &BTreeSet<&'static str> {
+        &self.found.assumptions
+    }
+
+    /// What shows the races and problems found.
+    pub(crate) fn schedules(&self) -> impl Iterator<Item = (&Schedule, &Visibility)> {
+        let races = self.found.races.iter().map(|race| (&race.schedule, &race.visibility));
+        races.chain(self.found.problems.iter().map(|problem| (&problem.schedule, &problem.visibility)))
+    }
+
     /// Takes over what another ledger of the same pass has.
     pub(crate) fn add(&mut self, other: Ledger) {
         for race in other.found.races {

@@ -41,9 +41,11 @@ pub fn for_all(
         match check(&script) {
             None => undecided += 1,
             Some(Ok(())) => {}
-            Some(Err(_)) => {
+            Some(Err(first)) => {
                 let small = shrink(&script, |script| matches!(check(script), Some(Err(_))));
-                let Some(Err(message)) = check(&small) else { unreachable!("shrinking keeps the failure") };
+                let Some(Err(message)) = check(&small) else {
+                    panic!("{name}, seed {seed}, not always: {first}")
+                };
                 panic!("{name}, seed {seed}: {message}\n{small:#?}\n{}", c_text(&small).text);
             }
         }

@@ -1,0 +1,378 @@
+//! A search that was put down: all that is needed to go on later, as plain data.
+//!
+//! Only choices are written down. What they do is found out again on the machine when the search is taken up, and so are the races and
+//! other problems found so far, from their schedules.
+
+use super::node::{Fresh, Left, Open, Plan};
+use super::run::{Action, Into, perform};
+use super::sections::Grouping;
+use super::tally::{Counted, Tally};
+use super::wakeup::Tree;
+use crate::enumerate::{Gap, Ledger, Limits, Recorder, RunCount, Taken};
+use raddle_base::SiteId;
+use raddle_event::{Choice, ThreadId};
+use raddle_finding::Assumption;
+use raddle_machine::{Machine, Visibility};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a search is kept.
+pub struct Keeping<'a> {
+    /// Not more often than this, and when the search is stopped.
+    pub every: Duration,
+    pub save: &'a dyn Fn(&Kept),
+    /// Where to go on.
+    pub from: Option<Kept>,
+}
+
+/// The state of a search between two runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    pass: u32,
+    /// Sites of accesses that are visible in this pass.
+    visible: Vec<u32>,
+    /// Executions, infeasible and truncated runs.
+    runs: [u64; 3],
+    blocked: u64,
+    steps: u64,
+    gaps: BTreeSet<Gap>,
+    assumptions: Vec<String>,
+    found: Vec<KeptSchedule>,
+    /// Parents first.
+    open: Vec<KeptOpen>,
+    fresh: Vec<KeptFresh>,
+}
+
+/// Thread and variant.
+type KeptChoice = (u32, u32);
+
+/// What shows something that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct KeptSchedule {
+    visible: Vec<u32>,
+    choices: Vec<KeptChoice>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct KeptOpen {
+    before: Option<(usize, KeptChoice)>,
+    sleep: Vec<KeptChoice>,
+    inside: Vec<(KeptChoice, usize)>,
+    /// Depth in the tree and choice, in preorder.
+    tree: Vec<(u32, KeptChoice)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct KeptFresh {
+    before: Option<(usize, KeptChoice)>,
+    sleep: Vec<KeptChoice>,
+}
+
+/// What was kept is not of this program, or damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// A schedule that showed something is not possible.
+    Found,
+    /// The way to a state is not possible.
+    Way,
+    /// Something refers to what is not there.
+    Reference,
+}
+
+impl Kept {
+    /// Whether nothing is left to explore.
+    pub fn is_finished(&self) -> bool {
+        self.open.is_empty() && self.fresh.is_empty()
+    }
+
+    pub(super) fn of(tally: &Tally, left: &[Left]) -> Kept {
+        let mut kept = tally.kept();
+        let mut numbers = HashMap::new();
+        for left in left {
+            match left {
+                Left::Open(open) => {
+                    kept.add(&mut numbers, open);
+                }
+                Left::Fresh(Fresh { before, sleep }) => {
+                    let before =
+                        before.as_ref().map(|(open, choice)| (kept.add(&mut numbers, open), out(*choice)));
+                    kept.fresh.push(KeptFresh { before, sleep: asleep(sleep) });
+                }
+            }
+        }
+        kept
+    }
+
+    pub(super) fn new(
+        pass: u32,
+        visibility: &Visibility,
+        Counted { runs, blocked, steps }: Counted,
+        gaps: BTreeSet<Gap>,
+        assumptions: impl Iterator<Item = &'static str>,
+        ledger: &Ledger,
+    ) -> Kept {
+        let RunCount { executions, infeasible, truncated } = runs;
+        let schedule = |(schedule, visibility): (&raddle_event::Schedule, &Visibility)| KeptSchedule {
+            visible: sites(visibility),
+            choices: schedule.choices.iter().copied().map(out).collect(),
+        };
+        Kept {
+            pass,
+            visible: sites(visibility),
+            runs: [executions, infeasible, truncated],
+            blocked,
+            steps,
+            gaps,
+            assumptions: assumptions.map(str::to_owned).collect(),
+            found: ledger.schedules().map(schedule).collect(),
+            open: Vec::new(),
+            fresh: Vec::new(),
+        }
+    }
+
+    /// The number of the state, with all that it refers to.
+    fn add(&mut self, numbers: &mut HashMap<*const Open, usize>, open: &Arc<Open>) -> usize {
+        let mut todo = vec![Arc::clone(open)];
+        while let Some(open) = todo.pop() {
+            for open in open.way().into_iter().map(|(open, _)| open).chain([open]) {
+                if numbers.contains_key(&Arc::as_ptr(&open)) {
+                    continue;
+                }
+                let before = open.before.as_ref().map(|(open, choice)| {
+                    let number = numbers.get(&Arc::as_ptr(open)).expect("the way begins at the first");
+                    (*number, out(*choice))
+                });
+                numbers.insert(Arc::as_ptr(&open), self.open.len());
+                let plan = open.plan();
+                let tree = plan.tree.flat().into_iter().map(|(depth, choice)| (depth, out(choice))).collect();
+                self.open.push(KeptOpen { before, sleep: asleep(&plan.sleep), inside: Vec::new(), tree });
+                todo.extend(plan.inside.iter().map(|(_, inside)| Arc::clone(inside)));
+            }
+        }
+        // Links inwards, now that all have numbers.
+        let mut at = Some(open);
+        while let Some(open) = at {
+            self.link(numbers, open);
+            at = open.before.as_ref().map(|(before, _)| before);
+        }
+        numbers[&Arc::as_ptr(open)]
+    }
+
+    fn link(&mut self, numbers: &HashMap<*const Open, usize>, open: &Arc<Open>) {
+        let mut todo = vec![Arc::clone(open)];
+        while let Some(open) = todo.pop() {
+            let plan = open.plan();
+            let inside =
+                plan.inside.iter().map(|(choice, inside)| (out(*choice), numbers[&Arc::as_ptr(inside)]));
+            let own = &mut self.open[numbers[&Arc::as_ptr(&open)]].inside;
+            if own.is_empty() {
+                own.extend(inside);
+                todo.extend(plan.inside.iter().map(|(_, inside)| Arc::clone(inside)));
+            }
+        }
+    }
+
+    /// The counts and findings so far. The machine stands at its start, and does so afterwards.
+    pub(super) fn tally<'a, M: Machine>(
+        &self,
+        machine: &mut M,
+        limits: &'a Limits<'a>,
+    ) -> Result<Tally<'a>, Misfit> {
+        let [executions, infeasible, truncated] = self.runs;
+        let runs = RunCount { executions, infeasible, truncated };
+        let mut ledger = Ledger::seeing(visibility(&self.visible));
+        let start = machine.checkpoint();
+        for KeptSchedule { visible, choices } in &self.found {
+            machine.restore(&start);
+            machine.set_visibility(visibility(visible));
+            let (mut recorder, mut path, mut enabled) = (Recorder::default(), Vec::new(), Vec::new());
+            for choice in choices.iter().copied().map(back) {
+                machine.enabled(&mut enabled);
+                if !enabled.contains(&choice) {
+                    return Err(Misfit::Found);
+                }
+                path.push(Taken { choice, events: recorder.len() });
+                machine.step(choice, &mut recorder);
+            }
+            let mut shown = Ledger::seeing(visibility(visible));
+            shown.run(machine, recorder.trace(), &path);
+            ledger.add(shown);
+        }
+        machine.restore(&start);
+        machine.discard(start);
+        let known = Assumption::ALL.iter().map(|assumption| assumption.id);
+        let assumptions: BTreeSet<&'static str> =
+            known.filter(|id| self.assumptions.iter().any(|kept| kept == id)).collect();
+        if assumptions.len() < self.assumptions.len() || self.pass == 0 {
+            return Err(Misfit::Reference);
+        }
+        let counted = Counted { runs, blocked: self.blocked, steps: self.steps };
+        Ok(Tally::resumed(limits, ledger, self.pass - 1, counted, assumptions))
+    }
+
+    pub(super) fn gaps(&self) -> BTreeSet<Gap> {
+        self.gaps.clone()
+    }
+
+    /// What is left to explore. The machine stands at its start, and does so afterwards.
+    pub(super) fn left<M: Machine>(&self, machine: &mut M) -> Result<Vec<Left>, Misfit> {
+        machine.set_visibility(visibility(&self.visible));
+        let start = machine.checkpoint();
+        let mut open: Vec<Arc<Open>> = Vec::new();
+        for kept in &self.open {
+            let before = place(&open, kept.before)?;
+            let at = before.as_ref().map(way_to).unwrap_or_default();
+            machine.restore(&start);
+            let mut reader = Reader::at(machine, &at)?;
+            let sleep = reader.actions(&kept.sleep);
+            let tree = reader.tree(&kept.tree)?;
+            reader.leave();
+            open.push(Arc::new(Open::new(before, Plan::new(sleep, tree))));
+        }
+        for (kept, one) in self.open.iter().zip(&open) {
+            for (choice, number) in &kept.inside {
+                let inside = open.get(*number).ok_or(Misfit::Reference)?;
+                one.plan().inside.push((back(*choice), Arc::clone(inside)));
+            }
+        }
+        let mut left: Vec<Left> =
+            open.iter().filter(|open| !open.plan().tree.is_empty()).cloned().map(Left::Open).collect();
+        for kept in &self.fresh {
+            let before = place(&open, kept.before)?;
+            let at = before.as_ref().map(way_to).unwrap_or_default();
+            machine.restore(&start);
+            let mut reader = Reader::at(machine, &at)?;
+            let sleep = reader.actions(&kept.sleep);
+            reader.leave();
+            left.push(Left::Fresh(Fresh { before, sleep }));
+        }
+        machine.restore(&start);
+        machine.discard(start);
+        Ok(left)
+    }
+}
+
+/// The choices that lead there from the start.
+fn way_to((open, choice): &(Arc<Open>, Choice)) -> Vec<Choice> {
+    open.way().into_iter().map(|(_, choice)| choice).chain([*choice]).collect()
+}
+
+/// A state that has been read already, and a choice in it.
+fn place(
+    open: &[Arc<Open>],
+    kept: Option<(usize, KeptChoice)>,
+) -> Result<Option<(Arc<Open>, Choice)>, Misfit> {
+    let Some((number, choice)) = kept else { return Ok(None) };
+    Ok(Some((Arc::clone(open.get(number).ok_or(Misfit::Reference)?), back(choice))))
+}
+
+/// A machine in a state, to find out what choices do there.
+struct Reader<'m, M: Machine> {
+    machine: &'m mut M,
+    /// The states on the way down in a tree, and what is open there.
+    way: Vec<(M::Checkpoint, Vec<Choice>)>,
+}
+
+impl<'m, M: Machine> Reader<'m, M> {
+    /// The machine stands at its start.
+    fn at(machine: &'m mut M, choices: &[Choice]) -> Result<Self, Misfit> {
+        let mut enabled = Vec::new();
+        for choice in choices {
+            machine.enabled(&mut enabled);
+            if !enabled.contains(choice) {
+                return Err(Misfit::Way);
+            }
+            machine.step(*choice, &mut raddle_machine::IgnoreEvents);
+        }
+        machine.enabled(&mut enabled);
+        let here = (machine.checkpoint(), enabled);
+        Ok(Self { machine, way: vec![here] })
+    }
+
+    /// What the choices do, each alone. One that is not open was not needed.
+    fn actions(&mut self, choices: &[KeptChoice]) -> Vec<Action> {
+        let open: Vec<Choice> =
+            choices.iter().copied().map(back).filter(|choice| self.way[0].1.contains(choice)).collect();
+        let actions = open.into_iter().map(|choice| self.step(choice)).collect();
+        self.machine.restore(&self.way[0].0);
+        actions
+    }
+
+    fn tree(&mut self, flat: &[(u32, KeptChoice)]) -> Result<Tree, Misfit> {
+        let mut tree = Tree::default();
+        let mut closed = None;
+        for (depth, choice) in flat {
+            let (depth, choice) = (*depth as usize, back(*choice));
+            // What is behind a choice that is not open would not be explored either.
+            if closed.is_some_and(|closed| depth > closed) {
+                continue;
+            }
+            closed = None;
+            if depth >= self.way.len() {
+                return Err(Misfit::Reference);
+            }
+            self.up_to(depth + 1);
+            if !self.way[depth].1.contains(&choice) {
+                closed = Some(depth);
+                continue;
+            }
+            let action = self.step(choice);
+            tree.add(depth, action);
+            let mut enabled = Vec::new();
+            self.machine.enabled(&mut enabled);
+            self.way.push((self.machine.checkpoint(), enabled));
+        }
+        self.up_to(1);
+        Ok(tree)
+    }
+
+    /// Takes the choice in the last state of the way.
+    fn step(&mut self, choice: Choice) -> Action {
+        let (here, enabled) = self.way.last().expect("there is a state");
+        self.machine.restore(here);
+        let (mut recorder, mut path) = (Recorder::from_the_middle(), Vec::new());
+        let (mut standpoints, mut after) = (Vec::new(), Vec::new());
+        let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
+        perform(self.machine, choice, enabled, &mut after, &mut into, &Grouping::default()).0
+    }
+
+    fn up_to(&mut self, count: usize) {
+        while self.way.len() > count {
+            let (checkpoint, _) = self.way.pop().expect("it is longer");
+            self.machine.restore(&checkpoint);
+            self.machine.discard(checkpoint);
+        }
+    }
+
+    fn leave(mut self) {
+        self.up_to(0);
+    }
+}
+
+fn sites(visibility: &Visibility) -> Vec<u32> {
+    match visibility {
+        Visibility::Sites(sites) => sites.iter().map(|site| site.0).collect(),
+        Visibility::SyncOnly | Visibility::EveryAccess => Vec::new(),
+    }
+}
+
+fn visibility(sites: &[u32]) -> Visibility {
+    match sites {
+        [] => Visibility::SyncOnly,
+        sites => Visibility::Sites(sites.iter().copied().map(SiteId).collect()),
+    }
+}
+
+fn asleep(sleep: &[Action]) -> Vec<KeptChoice> {
+    sleep.iter().map(|action| out(action.choice)).collect()
+}
+
+fn out(choice: Choice) -> KeptChoice {
+    (choice.thread.0, choice.variant)
+}
+
+fn back((thread, variant): KeptChoice) -> Choice {
+    Choice { thread: ThreadId(thread), variant }
+}
