@@ -3,7 +3,9 @@
 use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use raddle_driver::{Chance, DataModel, Engines, Goal, Line, Mode, Search, Spurious, StaticRequest, Subject};
+use raddle_driver::{
+    Chance, Checkpoint, DataModel, Engines, Goal, Line, Mode, Search, Spurious, Start, StaticRequest, Subject,
+};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -56,6 +58,12 @@ pub(crate) struct ExploreArgs {
     /// How to go through the runs
     #[arg(long = "search", value_name = "HOW", value_enum, default_value_t = ModeArg::Optimal)]
     mode: ModeArg,
+    /// Write down now and then, and at the end, how far the search `optimal` has come
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Go on from where the checkpoint was written
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
     #[command(flatten)]
     bounds: BoundArgs,
     #[command(flatten)]
@@ -297,12 +305,17 @@ impl ExploreArgs {
         if self.search.jobs != 1 && self.mode != ModeArg::Optimal {
             bail!("--jobs is for --search optimal: the other searches use one core");
         }
+        if self.checkpoint.is_some() && self.mode != ModeArg::Optimal {
+            bail!("--checkpoint is for --search optimal: the other searches cannot go on later");
+        }
+        let start = if self.resume { Start::Resume } else { Start::New };
         let BoundArgs { preemptions, loop_bound, max_steps, seed, runs, depth } = self.bounds;
         Ok(Search {
             steps: max_steps,
             preemptions,
             rounds: loop_bound,
             chance: Chance { seed, runs, depth },
+            checkpoint: self.checkpoint.clone().map(|file| Checkpoint { file, start }),
             ..self.search.search(Engines::Explore, self.mode.into())
         })
     }
@@ -327,6 +340,7 @@ impl SearchArgs {
             rounds: None,
             chance: Chance::default(),
             helpers: self.helpers(),
+            checkpoint: None,
             witness_dir: Some(self.witness_dir.clone()),
             certificate: self.certificate.clone(),
         }

@@ -1,12 +1,14 @@
 //! Runs a search on the interpreter, within the limits, behind a guard.
 
 use crate::guard::guarded;
+use crate::kept::{self, Resumed};
 use crate::load::Loaded;
 use crate::pruning::StaticOracle;
 use crate::statics::Statically;
 use crate::watchdog::{Bounds, watched};
-use crate::{Chance, Control, Engines, Goal, Mode, Search};
+use crate::{Chance, Checkpoint, Control, Engines, Goal, Mode, Search, plain};
 use raddle_event::SearchTree;
+use raddle_explore::dpor::{Keeping, Kept};
 use raddle_explore::enumerate::{self, Coverage, Exploration, Gap, Limits, RunCount};
 use raddle_explore::pdp::{self, Anything, Oracle, Pruned};
 use raddle_explore::random::{Plan, Strategy, random};
@@ -15,6 +17,7 @@ use raddle_explore::{dpor, minimise};
 use raddle_finding::{Deadlocks, PruningCounts, UnknownReason};
 use raddle_interp::Interp;
 use raddle_machine::Visibility;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,16 +33,26 @@ pub(crate) struct Explored {
     pub(crate) stopped: String,
     /// What `certify` can check, or why there is nothing.
     pub(crate) tree: Result<SearchTree, String>,
+    /// Why a checkpoint could not be written.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What to search, and what is known before.
+pub(crate) struct Aim<'a> {
+    pub(crate) search: &'a Search,
+    pub(crate) known: Option<&'a Statically>,
+    /// Where an earlier search stopped.
+    pub(crate) resumed: Option<Resumed>,
 }
 
 /// `Err` is the reason for an `unknown` without any finding.
 pub(crate) fn explore(
     loaded: &Loaded,
-    search: &Search,
-    known: Option<&Statically>,
+    aim: Aim<'_>,
     control: Control<'_>,
     began: Instant,
 ) -> Result<Explored, UnknownReason> {
+    let Aim { search, known, resumed } = aim;
     guarded("explore", || {
         let machine =
             Interp::new(Arc::clone(&loaded.program), Arc::clone(&loaded.models), loaded.options.clone())
@@ -53,10 +66,21 @@ pub(crate) fn explore(
             Mode::Pdp => SECTIONS.to_owned(),
             _ => "only `--search optimal` writes down what `certify` can check".to_owned(),
         });
-        let mut work = Work { machine, helpers, search, oracle, pruning: None, tree };
+        let earlier = resumed.as_ref().map(|resumed| resumed.uncovered.clone()).unwrap_or_default();
+        let mut work = Work {
+            loaded,
+            machine,
+            helpers,
+            search,
+            oracle,
+            resumed,
+            pruning: None,
+            tree,
+            warnings: Vec::new(),
+        };
         let bounds = Bounds { time: search.time, memory: search.memory, began };
         let start = Instant::now();
-        Ok(watched(control.interrupt, bounds, |watch| {
+        watched(control.interrupt, bounds, |watch| {
             let limits = Limits {
                 goal: match search.goal {
                     Goal::AllRaces => enumerate::Goal::AllRaces,
@@ -71,7 +95,7 @@ pub(crate) fn explore(
                 ..Limits::default()
             };
             let left = search.time.map(|time| time.saturating_sub(began.elapsed()));
-            let mut exploration = work.run(&limits, left);
+            let mut exploration = work.run(&limits, left).map_err(|text| plain(&text))?;
             if search.certificate.is_some()
                 && exploration.coverage == Coverage::Complete
                 && exploration.races.is_empty()
@@ -83,8 +107,8 @@ pub(crate) fn explore(
                 simplify(&mut work.machine, &mut exploration);
             }
             let machines = work.helpers.iter().chain([&work.machine]);
-            let uncovered: BTreeSet<String> = machines.flat_map(Interp::uncovered).collect();
-            Explored {
+            let uncovered: BTreeSet<String> = machines.flat_map(Interp::uncovered).chain(earlier).collect();
+            Ok(Explored {
                 exploration,
                 pruning: work.pruning,
                 seconds,
@@ -94,28 +118,36 @@ pub(crate) fn explore(
                     .collect(),
                 stopped: if watch.is_over() { watch.reason() } else { String::new() },
                 tree: work.tree,
-            }
-        }))
+                warnings: work.warnings,
+            })
+        })
     })?
 }
 
 struct Work<'a> {
+    loaded: &'a Loaded,
     machine: Interp,
     helpers: Vec<Interp>,
     search: &'a Search,
     /// Static facts, and the assumptions that they rest on.
     oracle: Option<(StaticOracle, &'a BTreeSet<&'static str>)>,
+    resumed: Option<Resumed>,
     pruning: Option<PruningCounts>,
     tree: Result<SearchTree, String>,
+    warnings: Vec<String>,
 }
 
 /// States of a tree that is kept without being asked for, and when it is.
 const MOST_STATES: [usize; 2] = [20_000, 2_000_000];
 
+/// Time between two checkpoints.
+const KEPT_EVERY: Duration = Duration::from_secs(5);
+
 impl Work<'_> {
-    fn run(&mut self, limits: &Limits, left: Option<Duration>) -> Exploration {
+    /// `Err` when it cannot go on from where an earlier search stopped.
+    fn run(&mut self, limits: &Limits, left: Option<Duration>) -> Result<Exploration, String> {
         let machine = &mut self.machine;
-        match self.search.mode {
+        Ok(match self.search.mode {
             Mode::Enumerate => enumerate::sync(machine, limits),
             Mode::EveryAccess => enumerate::every_access(machine, limits),
             Mode::Dpor => dpor::baseline(machine, limits, Visibility::SyncOnly).exploration,
@@ -126,7 +158,7 @@ impl Work<'_> {
             Mode::Optimal if self.search.engines == Engines::All => {
                 // What takes too long is tried again for races alone.
                 let half = Limits { time: left.map(|left| left / 2), ..*limits };
-                let all = self.optimal(&half);
+                let all = self.optimal(&half)?;
                 match all.unknown_reasons.contains(&Gap::Time) && all.races.is_empty() {
                     true => {
                         self.tree = Err(SECTIONS.to_owned());
@@ -135,20 +167,35 @@ impl Work<'_> {
                     false => all,
                 }
             }
-            Mode::Optimal => self.optimal(limits),
-        }
+            Mode::Optimal => self.optimal(limits)?,
+        })
     }
 
-    fn optimal(&mut self, limits: &Limits) -> Exploration {
-        if self.helpers.is_empty() {
-            return self.recorded(limits);
+    fn optimal(&mut self, limits: &Limits) -> Result<Exploration, String> {
+        if self.helpers.is_empty() && self.search.checkpoint.is_none() {
+            return Ok(self.recorded(limits));
         }
         self.tree =
-            Err("a search with several jobs writes nothing down; --certificate FILE repeats it with one"
+            Err("a search with several jobs or a checkpoint writes down no tree; --certificate FILE repeats it with one job"
                 .to_owned());
         let mut machines: Vec<&mut Interp> =
             std::iter::once(&mut self.machine).chain(&mut self.helpers).collect();
-        dpor::optimal_together(&mut machines, limits, Visibility::SyncOnly).exploration
+        let Some(Checkpoint { file, .. }) = &self.search.checkpoint else {
+            return Ok(dpor::optimal_together(&mut machines, limits, Visibility::SyncOnly).exploration);
+        };
+        let resumed = self.resumed.take();
+        let earlier = resumed.as_ref().map(|resumed| resumed.uncovered.clone()).unwrap_or_default();
+        let failed = RefCell::new(None);
+        let save = |kept: &Kept, machines: &[&Interp]| {
+            if let Err(error) = kept::write(file, self.loaded, self.search, kept, machines, &earlier) {
+                failed.replace(Some(format!("cannot write the checkpoint {}: {error}", file.display())));
+            }
+        };
+        let from = resumed.map(|resumed| resumed.kept);
+        let keeping = Keeping { every: KEPT_EVERY, save: &save, from };
+        let reduced = dpor::optimal_kept(&mut machines, limits, &keeping);
+        self.warnings.extend(failed.take());
+        reduced.map(|reduced| reduced.exploration).map_err(|misfit| kept::misfit(file, misfit))
     }
 
     /// With one job, and the tree if it may be wanted.
@@ -175,7 +222,7 @@ impl Work<'_> {
 
     /// Repeats a search that cannot be checked with one that can.
     fn certify(&mut self, limits: &Limits) {
-        if self.search.mode != Mode::Optimal || !self.helpers.is_empty() {
+        if self.search.mode != Mode::Optimal || !self.helpers.is_empty() || self.search.checkpoint.is_some() {
             self.recorded(limits);
         }
     }

@@ -26,6 +26,12 @@ pub enum DriverError {
     Write { path: PathBuf, source: std::io::Error },
     #[error("{} is not a witness file of Raddle: {message}", path.display())]
     BrokenWitness { path: PathBuf, message: String },
+    #[error("{} is not a checkpoint of Raddle: {message}", path.display())]
+    BrokenCheckpoint { path: PathBuf, message: String },
+    #[error("{} is of another search: it differs in the {what}", path.display())]
+    OtherCheckpoint { path: PathBuf, what: String },
+    #[error("{} is there already: add --resume to go on from it, or remove it", path.display())]
+    CheckpointExists { path: PathBuf },
     #[error("{} is not a certificate of Raddle: {message}", path.display())]
     BrokenCertificate { path: PathBuf, message: String },
     #[error(

@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod evidence;
 mod guard;
+mod kept;
 mod load;
 mod named;
 mod outcome;
@@ -28,16 +29,17 @@ pub use raddle_explore::enumerate::Progress;
 pub use raddle_finding::{CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Verdict};
 pub use raddle_ir::DataModel;
 pub use replay::{Certified, certify, replay, witness_subject};
-pub use request::{Chance, Control, Engines, Goal, Mode, Search, Spurious, Subject};
+pub use request::{Chance, Checkpoint, Control, Engines, Goal, Mode, Search, Spurious, Start, Subject};
 pub use statics::{Line, StaticRequest, statics};
 
+use engine::Aim;
 use evidence::Evident;
 use guard::guarded;
 use load::Loaded;
 use outcome::Draft;
 use raddle_event::SearchTree;
 use raddle_finding::UnknownReason;
-use statics::{OpenPairs, Question, Statically};
+use statics::{OpenPairs, Question};
 use std::time::Instant;
 use watchdog::Bounds;
 
@@ -61,6 +63,7 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
     let began = Instant::now();
     let loaded = load::load(subject)?;
     let entries = named::find(&loaded, &loaded.entries)?;
+    let resumed = kept::begin(&loaded, search)?;
     let mut warnings = loaded.warnings.clone();
     let statically = if search.engines == Engines::All || search.mode == Mode::Pdp {
         // The search must have its share of the time, too.
@@ -71,7 +74,8 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
         None
     };
     let known = statically.as_ref().and_then(|result| result.as_ref().ok());
-    let (mut draft, tree) = explored(&loaded, search, known, control, began);
+    let aim = Aim { search, known, resumed };
+    let (mut draft, tree) = explored(&loaded, aim, control, began, &mut warnings);
     let statically = statically.filter(|_| search.engines == Engines::All);
     let proof = match statically {
         Some(statically) => combine::combine(&loaded, statically, &mut draft, &mut warnings),
@@ -94,17 +98,19 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
 
 fn explored(
     loaded: &Loaded,
-    search: &Search,
-    known: Option<&Statically>,
+    aim: Aim<'_>,
     control: Control<'_>,
     began: Instant,
+    warnings: &mut Vec<String>,
 ) -> (Draft, Result<SearchTree, String>) {
     let none = Err(String::new());
     if !loaded.has_main {
         return (outcome::nothing(plain("there is no `main`, so nothing was run")), none);
     }
-    match engine::explore(loaded, search, known, control, began) {
+    let search = aim.search;
+    match engine::explore(loaded, aim, control, began) {
         Ok(explored) => {
+            warnings.extend(explored.warnings.iter().cloned());
             let confirmed = confirm::confirm(loaded, &explored.exploration, search.mode);
             (outcome::merge(loaded, &explored, confirmed, search), explored.tree)
         }

@@ -257,6 +257,7 @@ mod tests {
             incomplete: Vec::new(),
             stopped: String::new(),
             tree: Err(String::new()),
+            warnings: Vec::new(),
         }
     }
 

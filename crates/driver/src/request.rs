@@ -53,10 +53,25 @@ pub struct Search {
     pub chance: Chance,
     /// Machines that share the work of the first one; the optimal search alone can use them.
     pub helpers: usize,
+    /// Where the optimal search is kept.
+    pub checkpoint: Option<Checkpoint>,
     /// `None`: witnesses are not written.
     pub witness_dir: Option<PathBuf>,
     /// Where the proof goes, if there is one. `None`: beside the witnesses, if it is small.
     pub certificate: Option<PathBuf>,
+}
+
+/// A file from which a search can go on that was stopped or killed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    pub file: PathBuf,
+    pub start: Start,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    New,
+    Resume,
 }
 
 /// For runs by chance.

@@ -31,7 +31,7 @@ fn in_pieces(script: &Script, whole: &Limits, cuts: Cuts) -> Result<Reduced, Str
         let mut machines: Vec<ScriptMachine> =
             (0..cuts.machines).map(|_| ScriptMachine::new(script)).collect();
         let last = RefCell::new(None);
-        let save = |kept: &Kept| {
+        let save = |kept: &Kept, _: &[&ScriptMachine]| {
             let text = serde_json::to_string(kept).expect("plain data");
             let back: Kept = serde_json::from_str(&text).expect("what was written can be read");
             assert_eq!(back, *kept);
@@ -68,7 +68,7 @@ fn the_same(script: &Script, goal: Goal, cuts: Cuts) -> Option<Result<(), String
         // Which race comes first depends on the order of the runs.
         let races = if goal == Goal::AllRaces { keys(found).len() } else { found.races.len().min(1) };
         let all = found.coverage == Coverage::Complete;
-        (found.coverage, found.deadlocks, races, if all { Some(problems(found)) } else { None })
+        (found.coverage, races, if all { Some((found.deadlocks, problems(found))) } else { None })
     };
     let (whole, parts) = (found(&one), found(&pieces));
     let counts = |reduced: &Reduced| reduced.exploration.runs;
@@ -117,7 +117,7 @@ fn stopped_with_several_machines() {
 fn of_another_program() {
     let kept = |seed| {
         let last = RefCell::new(None);
-        let save = |kept: &Kept| *last.borrow_mut() = Some(kept.clone());
+        let save = |kept: &Kept, _: &[&ScriptMachine]| *last.borrow_mut() = Some(kept.clone());
         let keeping = Keeping { every: NEVER, save: &save, from: None };
         let few = Limits { executions: 2, ..limits(Goal::AllRaces) };
         let mut machine = ScriptMachine::new(&generate(seed, &Profile::EVERYTHING));
@@ -128,7 +128,7 @@ fn of_another_program() {
     for seed in seeds(120, 5_000) {
         let Some(from) = kept(seed) else { continue };
         let mut other = ScriptMachine::new(&generate(seed + 1, &Profile::EVERYTHING));
-        let keeping = Keeping { every: NEVER, save: &|_| {}, from: Some(from) };
+        let keeping = Keeping { every: NEVER, save: &|_, _| {}, from: Some(from) };
         refused += u32::from(optimal_kept(&mut [&mut other], &limits(Goal::AllRaces), &keeping).is_err());
     }
     assert!(refused > 20, "{refused} refused");

@@ -5,6 +5,7 @@ mod certificates;
 mod examples;
 mod explore_bad_input;
 mod flags;
+mod long_searches;
 mod replay;
 mod run;
 mod static_bad_input;

@@ -12,17 +12,18 @@ use crate::enumerate::{Gap, Ledger, Limits, Recorder, RunCount, Taken};
 use raddle_base::SiteId;
 use raddle_event::{Choice, ThreadId};
 use raddle_finding::Assumption;
-use raddle_machine::{Machine, Visibility};
+use raddle_machine::{IgnoreEvents, Machine, Visibility};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How a search is kept.
-pub struct Keeping<'a> {
+pub struct Keeping<'a, M> {
     /// Not more often than this, and when the search is stopped.
     pub every: Duration,
-    pub save: &'a dyn Fn(&Kept),
+    /// Gets the machines as they are.
+    pub save: &'a dyn Fn(&Kept, &[&M]),
     /// Where to go on.
     pub from: Option<Kept>,
 }
@@ -89,19 +90,19 @@ impl Kept {
 
     pub(super) fn of(tally: &Tally, left: &[Left]) -> Kept {
         let mut kept = tally.kept();
-        let mut numbers = HashMap::new();
+        let mut states = States::default();
         for left in left {
             match left {
                 Left::Open(open) => {
-                    kept.add(&mut numbers, open);
+                    states.add(open);
                 }
                 Left::Fresh(Fresh { before, sleep }) => {
-                    let before =
-                        before.as_ref().map(|(open, choice)| (kept.add(&mut numbers, open), out(*choice)));
+                    let before = before.as_ref().map(|(open, choice)| (states.add(open), out(*choice)));
                     kept.fresh.push(KeptFresh { before, sleep: asleep(sleep) });
                 }
             }
         }
+        kept.open = states.all.iter().map(|open| states.keep(open)).collect();
         kept
     }
 
@@ -129,48 +130,6 @@ impl Kept {
             found: ledger.schedules().map(schedule).collect(),
             open: Vec::new(),
             fresh: Vec::new(),
-        }
-    }
-
-    /// The number of the state, with all that it refers to.
-    fn add(&mut self, numbers: &mut HashMap<*const Open, usize>, open: &Arc<Open>) -> usize {
-        let mut todo = vec![Arc::clone(open)];
-        while let Some(open) = todo.pop() {
-            for open in open.way().into_iter().map(|(open, _)| open).chain([open]) {
-                if numbers.contains_key(&Arc::as_ptr(&open)) {
-                    continue;
-                }
-                let before = open.before.as_ref().map(|(open, choice)| {
-                    let number = numbers.get(&Arc::as_ptr(open)).expect("the way begins at the first");
-                    (*number, out(*choice))
-                });
-                numbers.insert(Arc::as_ptr(&open), self.open.len());
-                let plan = open.plan();
-                let tree = plan.tree.flat().into_iter().map(|(depth, choice)| (depth, out(choice))).collect();
-                self.open.push(KeptOpen { before, sleep: asleep(&plan.sleep), inside: Vec::new(), tree });
-                todo.extend(plan.inside.iter().map(|(_, inside)| Arc::clone(inside)));
-            }
-        }
-        // Links inwards, now that all have numbers.
-        let mut at = Some(open);
-        while let Some(open) = at {
-            self.link(numbers, open);
-            at = open.before.as_ref().map(|(before, _)| before);
-        }
-        numbers[&Arc::as_ptr(open)]
-    }
-
-    fn link(&mut self, numbers: &HashMap<*const Open, usize>, open: &Arc<Open>) {
-        let mut todo = vec![Arc::clone(open)];
-        while let Some(open) = todo.pop() {
-            let plan = open.plan();
-            let inside =
-                plan.inside.iter().map(|(choice, inside)| (out(*choice), numbers[&Arc::as_ptr(inside)]));
-            let own = &mut self.open[numbers[&Arc::as_ptr(&open)]].inside;
-            if own.is_empty() {
-                own.extend(inside);
-                todo.extend(plan.inside.iter().map(|(_, inside)| Arc::clone(inside)));
-            }
         }
     }
 
@@ -202,6 +161,10 @@ impl Kept {
         }
         machine.restore(&start);
         machine.discard(start);
+        // The pass would have ended there.
+        if ledger.has_outgrown_its_pass() {
+            return Err(Misfit::Found);
+        }
         let known = Assumption::ALL.iter().map(|assumption| assumption.id);
         let assumptions: BTreeSet<&'static str> =
             known.filter(|id| self.assumptions.iter().any(|kept| kept == id)).collect();
@@ -219,16 +182,14 @@ impl Kept {
     /// What is left to explore. The machine stands at its start, and does so afterwards.
     pub(super) fn left<M: Machine>(&self, machine: &mut M) -> Result<Vec<Left>, Misfit> {
         machine.set_visibility(visibility(&self.visible));
-        let start = machine.checkpoint();
+        let mut reader = Reader::new(machine);
         let mut open: Vec<Arc<Open>> = Vec::new();
-        for kept in &self.open {
+        for (number, kept) in self.open.iter().enumerate() {
             let before = place(&open, kept.before)?;
-            let at = before.as_ref().map(way_to).unwrap_or_default();
-            machine.restore(&start);
-            let mut reader = Reader::at(machine, &at)?;
+            reader.go(&self.open, kept.before)?;
             let sleep = reader.actions(&kept.sleep);
             let tree = reader.tree(&kept.tree)?;
-            reader.leave();
+            reader.stay(number);
             open.push(Arc::new(Open::new(before, Plan::new(sleep, tree))));
         }
         for (kept, one) in self.open.iter().zip(&open) {
@@ -241,22 +202,55 @@ impl Kept {
             open.iter().filter(|open| !open.plan().tree.is_empty()).cloned().map(Left::Open).collect();
         for kept in &self.fresh {
             let before = place(&open, kept.before)?;
-            let at = before.as_ref().map(way_to).unwrap_or_default();
-            machine.restore(&start);
-            let mut reader = Reader::at(machine, &at)?;
-            let sleep = reader.actions(&kept.sleep);
-            reader.leave();
-            left.push(Left::Fresh(Fresh { before, sleep }));
+            reader.go(&self.open, kept.before)?;
+            left.push(Left::Fresh(Fresh { before, sleep: reader.actions(&kept.sleep) }));
         }
-        machine.restore(&start);
-        machine.discard(start);
+        reader.leave();
         Ok(left)
     }
 }
 
-/// The choices that lead there from the start.
-fn way_to((open, choice): &(Arc<Open>, Choice)) -> Vec<Choice> {
-    open.way().into_iter().map(|(_, choice)| choice).chain([*choice]).collect()
+/// States with their numbers, parents first.
+#[derive(Default)]
+struct States {
+    all: Vec<Arc<Open>>,
+    numbers: HashMap<*const Open, usize>,
+}
+
+impl States {
+    /// The number of the state. Adds it with all that it refers to.
+    fn add(&mut self, open: &Arc<Open>) -> usize {
+        let mut todo = vec![Arc::clone(open)];
+        while let Some(open) = todo.pop() {
+            let mut way = vec![open];
+            while let Some((before, _)) = &way[way.len() - 1].before
+                && !self.numbers.contains_key(&Arc::as_ptr(before))
+            {
+                let before = Arc::clone(before);
+                way.push(before);
+            }
+            for open in way.into_iter().rev() {
+                if self.numbers.contains_key(&Arc::as_ptr(&open)) {
+                    continue;
+                }
+                self.numbers.insert(Arc::as_ptr(&open), self.all.len());
+                todo.extend(open.plan().inside.iter().map(|(_, inside)| Arc::clone(inside)));
+                self.all.push(open);
+            }
+        }
+        self.numbers[&Arc::as_ptr(open)]
+    }
+
+    fn keep(&self, open: &Open) -> KeptOpen {
+        let plan = open.plan();
+        let number = |open: &Arc<Open>| self.numbers[&Arc::as_ptr(open)];
+        KeptOpen {
+            before: open.before.as_ref().map(|(before, choice)| (number(before), out(*choice))),
+            sleep: asleep(&plan.sleep),
+            inside: plan.inside.iter().map(|(choice, inside)| (out(*choice), number(inside))).collect(),
+            tree: plan.tree.flat().into_iter().map(|(depth, choice)| (depth, out(choice))).collect(),
+        }
+    }
 }
 
 /// A state that has been read already, and a choice in it.
@@ -271,24 +265,63 @@ fn place(
 /// A machine in a state, to find out what choices do there.
 struct Reader<'m, M: Machine> {
     machine: &'m mut M,
-    /// The states on the way down in a tree, and what is open there.
+    /// States on the way, numbered, the first one without a number.
+    known: Vec<(Option<usize>, M::Checkpoint)>,
+    /// The states from the present one down in a tree, and what is open there.
     way: Vec<(M::Checkpoint, Vec<Choice>)>,
 }
 
 impl<'m, M: Machine> Reader<'m, M> {
     /// The machine stands at its start.
-    fn at(machine: &'m mut M, choices: &[Choice]) -> Result<Self, Misfit> {
+    fn new(machine: &'m mut M) -> Self {
+        let start = machine.checkpoint();
+        Self { machine, known: vec![(None, start)], way: Vec::new() }
+    }
+
+    /// To the state behind this choice, or to the first one.
+    fn go(&mut self, open: &[KeptOpen], before: Option<(usize, KeptChoice)>) -> Result<(), Misfit> {
+        self.up_to(0);
+        let mut choices = Vec::new();
+        let mut next = before;
+        let near = loop {
+            let wanted = next.map(|(number, _)| number);
+            if let Some((_, choice)) = next {
+                choices.push(back(choice));
+            }
+            if let Some(near) = self.known.iter().rposition(|(number, _)| *number == wanted) {
+                break near;
+            }
+            let state = wanted.and_then(|number| open.get(number)).ok_or(Misfit::Reference)?;
+            // Parents come first, so that this ends.
+            next = state.before.filter(|(number, _)| Some(*number) < wanted);
+            if state.before != next {
+                return Err(Misfit::Reference);
+            }
+        };
+        while self.known.len() > near + 1 {
+            let (_, checkpoint) = self.known.pop().expect("it is longer");
+            self.machine.restore(&checkpoint);
+            self.machine.discard(checkpoint);
+        }
+        self.machine.restore(&self.known[near].1);
         let mut enabled = Vec::new();
-        for choice in choices {
-            machine.enabled(&mut enabled);
-            if !enabled.contains(choice) {
+        for choice in choices.into_iter().rev() {
+            self.machine.enabled(&mut enabled);
+            if !enabled.contains(&choice) {
                 return Err(Misfit::Way);
             }
-            machine.step(*choice, &mut raddle_machine::IgnoreEvents);
+            self.machine.step(choice, &mut IgnoreEvents);
         }
-        machine.enabled(&mut enabled);
-        let here = (machine.checkpoint(), enabled);
-        Ok(Self { machine, way: vec![here] })
+        self.machine.enabled(&mut enabled);
+        self.way.push((self.machine.checkpoint(), enabled));
+        Ok(())
+    }
+
+    /// The present state has this number.
+    fn stay(&mut self, number: usize) {
+        let (checkpoint, _) = self.way.pop().expect("it stands in a state");
+        self.machine.restore(&checkpoint);
+        self.known.push((Some(number), checkpoint));
     }
 
     /// What the choices do, each alone. One that is not open was not needed.
@@ -346,8 +379,13 @@ impl<'m, M: Machine> Reader<'m, M> {
         }
     }
 
+    /// Back to the start.
     fn leave(mut self) {
         self.up_to(0);
+        while let Some((_, checkpoint)) = self.known.pop() {
+            self.machine.restore(&checkpoint);
+            self.machine.discard(checkpoint);
+        }
     }
 }
 

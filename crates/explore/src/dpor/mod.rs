@@ -98,7 +98,7 @@ pub fn optimal_together<M: Machine + Send>(
 pub fn optimal_kept<M: Machine + Send>(
     machines: &mut [&mut M],
     limits: &Limits,
-    keeping: &Keeping,
+    keeping: &Keeping<M>,
 ) -> Result<Reduced, Misfit> {
     together::search(machines, limits, Visibility::SyncOnly, Some(keeping))
 }

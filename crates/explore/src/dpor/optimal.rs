@@ -110,9 +110,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         loop {
             self.one_run(machine, plan)?;
             self.reverse_races(machine);
-            if self.pause() {
-                return Ok(());
-            }
+            self.ask_for_pause();
             self.share();
             let Some(next) = self.backtrack(machine).inspect_err(|_| self.put_down())? else { return Ok(()) };
             if let Err(end) = self.tally.another() {
@@ -158,13 +156,21 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
 
     /// Whether there may be another step.
     pub(super) fn may_go_on<M: Machine>(&mut self, machine: &M) -> Result<(), PassEnd> {
-        if self.pool.is_some_and(Pool::is_over) {
-            return Err(PassEnd::Done);
-        }
         self.tally.step(self.nodes.len()).inspect_err(|_| {
             // What the run at hand has met counts.
             let _ = self.tally.note(machine, &self.run);
-        })
+        })?;
+        let Some(pool) = self.pool else { return Ok(()) };
+        if self.tally.is_time_to_look() {
+            self.ask_for_pause();
+        }
+        if pool.is_over() {
+            Err(PassEnd::Done)
+        } else if pool.is_paused() {
+            Err(PassEnd::Paused)
+        } else {
+            Ok(())
+        }
     }
 
     /// Takes a step from the last node; gives the sleep set behind it.

@@ -74,6 +74,8 @@ pub(super) enum PassEnd {
     /// Whether there is a race can only be told from all orders of the critical sections.
     LocksMatter,
     GivenUp(Gap),
+    /// All is put down, to go on from there.
+    Paused,
 }
 
 /// Steps between two looks at the clock.
@@ -163,7 +165,7 @@ impl<'a> Tally<'a> {
             pass: self.pass,
             gaps: BTreeSet::new(),
             assumptions: BTreeSet::new(),
-            keep_at: None,
+            keep_at: self.keep_at,
             covers: self.covers,
         }
     }
@@ -207,6 +209,7 @@ impl<'a> Tally<'a> {
                     self.gaps.insert(gap);
                     break Coverage::Partial;
                 }
+                PassEnd::Paused => unreachable!("a pause does not end a pass"),
                 PassEnd::Done if self.gaps.is_empty() => break Coverage::Complete,
                 PassEnd::Done => break Coverage::Partial,
             }
@@ -226,10 +229,15 @@ impl<'a> Tally<'a> {
         if self.limits.is_interrupted() {
             return Err(PassEnd::GivenUp(Gap::Interrupted));
         }
-        if self.steps.is_multiple_of(LOOK) {
+        if self.is_time_to_look() {
             self.look(depth)?;
         }
         Ok(())
+    }
+
+    /// Whether the clock is looked at with the step at hand.
+    pub(super) fn is_time_to_look(&self) -> bool {
+        self.steps.is_multiple_of(LOOK)
     }
 
     /// Whether the run must not go on.

@@ -1,8 +1,7 @@
 //! An optimal search on several machines at once, or one that can be put down and taken up again later.
 //!
 //! Each machine explores what it took from the [`Pool`] in its own way and shares the branches nearest to the start when another has
-//! nothing to do. To be kept, all put down what they have left when their run has ended; a run that a limit cut is gone on with from
-//! where it was.
+//! nothing to do. To be kept, all put down what they have left; a run that was cut is gone on with from where it was.
 
 use super::Reduced;
 use super::kept::{Keeping, Kept, Misfit};
@@ -17,13 +16,14 @@ use crate::enumerate::Limits;
 use raddle_event::Choice;
 use raddle_machine::{Machine, Visibility};
 use std::sync::{Arc, Barrier};
+use std::time::Instant;
 
 /// Several machines of one program, all at their start, share the work.
 pub(super) fn search<M: Machine + Send>(
     machines: &mut [&mut M],
     limits: &Limits,
     visibility: Visibility,
-    keeping: Option<&Keeping>,
+    keeping: Option<&Keeping<M>>,
 ) -> Result<Reduced, Misfit> {
     let (first, others) = machines.split_first_mut().expect("there is a machine");
     let first = &mut **first;
@@ -40,8 +40,9 @@ pub(super) fn search<M: Machine + Send>(
             left = kept;
             tally.add_gaps(gaps);
         }
+        let mut pause = keeping.map(|keeping| keeping.every);
         loop {
-            tally.keep_after(keeping.map(|keeping| keeping.every));
+            tally.keep_after(pause);
             let pool = Pool::new(left);
             round(first, others, tally, &grouping, &pool);
             let (end, rest) = pool.end();
@@ -51,7 +52,11 @@ pub(super) fn search<M: Machine + Send>(
             if let Some(keeping) = keeping
                 && matches!(end, None | Some(PassEnd::GivenUp(_)))
             {
-                (keeping.save)(&Kept::of(tally, &rest));
+                let machines: Vec<&M> =
+                    std::iter::once(&*first).chain(others.iter().map(|other| &**other)).collect();
+                let began = Instant::now();
+                (keeping.save)(&Kept::of(tally, &rest), &machines);
+                pause = Some(keeping.every.max(began.elapsed() * SHARE));
             }
             match end {
                 None if rest.is_empty() => return PassEnd::Done,
@@ -61,6 +66,9 @@ pub(super) fn search<M: Machine + Send>(
         }
     }))
 }
+
+/// Of the time goes to writing down, one part in this many at most.
+const SHARE: u32 = 20;
 
 /// All machines work until nothing is left, or until all have put down what they have.
 fn round<M: Machine + Send>(
@@ -93,8 +101,9 @@ impl<C> Search<'_, '_, '_, C> {
         let _guard = PanicEndsAll(pool);
         let start = machine.checkpoint();
         while let Some(left) = pool.take() {
-            if let Err(end) = self.explore(machine, left) {
-                pool.stop(end);
+            match self.explore(machine, left) {
+                Ok(()) | Err(PassEnd::Paused) => {}
+                Err(end) => pool.stop(end),
             }
             self.forget_checkpoints(machine, 0);
             machine.restore(&start);
@@ -171,17 +180,13 @@ impl<C> Search<'_, '_, '_, C> {
         }
     }
 
-    /// Puts down what is left if all are asked to, or if it is time to ask them.
-    pub(super) fn pause(&mut self) -> bool {
-        let Some(pool) = self.pool else { return false };
-        if self.tally.is_time_to_keep() {
+    /// Asks all to put down what they have left, when it is time.
+    pub(super) fn ask_for_pause(&self) {
+        if let Some(pool) = self.pool
+            && self.tally.is_time_to_keep()
+        {
             pool.pause();
         }
-        let paused = pool.is_paused();
-        if paused {
-            self.put_down();
-        }
-        paused
     }
 
     /// Gives others the branches nearest to the start, when they have nothing to do. The run at hand has ended.
