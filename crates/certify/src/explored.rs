@@ -76,6 +76,7 @@ mod walk;
 pub use text::{Certificate, ReadError, is_search, read, write};
 
 use crate::Subject;
+use closure::Found;
 use raddle_event::SearchTree;
 use raddle_machine::{Machine, Visibility};
 use run::Run;
@@ -107,7 +108,7 @@ pub fn check_on<M: Machine>(
     let start = machine.checkpoint();
     let nodes = walk::walk(machine, tree, stop)?;
     let mut covered = Covered { runs: 0, reversals: 0, assumptions: BTreeSet::new() };
-    let mut paths = Paths::new(&nodes);
+    let (mut paths, mut found) = (Paths::new(&nodes), Found::default());
     while let Some(path) = paths.next_run() {
         go_on(stop)?;
         let run = Run::of(machine, &nodes, path)?;
@@ -117,7 +118,8 @@ pub fn check_on<M: Machine>(
         }
         machine.restore(&start);
         covered.runs += 1;
-        covered.reversals += closure::check(machine, &nodes, &run, &mut covered.assumptions)?;
+        covered.reversals +=
+            closure::check(machine, &nodes, &run, &mut found, &mut covered.assumptions, stop)?;
     }
     machine.discard(start);
     Ok(covered)

@@ -5,33 +5,60 @@ use super::footprint::{excludes, fills_up, may_block, may_vary};
 use super::run::{Next, Run};
 use super::step::{Action, Listener, perform, slept};
 use super::walk::{Node, shown};
-use super::{Refusal, Rule, SLEEP};
+use super::{Refusal, Rule, SLEEP, go_on};
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::Machine;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 
 /// Sets of steps that are looked at for one operation, at most.
 const MOST_CUTS: usize = 4_096;
 
-/// Tries everything from each state of the run. The machine stands at its start, and does so afterwards. How much was tried. What
-/// that rests on is added to the assumptions.
+/// What was tried and found in the tree in the states of the run that was looked at last, in place of the same steps: the next run shares most
+/// of them, and need not try it again.
+#[derive(Default)]
+pub(super) struct Found(Vec<(usize, Choice, Attempts)>);
+
+/// What to try in place of a step: after each of these lists of choices, the next operation of these threads.
+type Attempts = BTreeMap<Vec<Choice>, BTreeSet<ThreadId>>;
+
+/// Tries everything from each state of the run that was not tried there. The machine stands at its start, and does so afterwards. How much was
+/// tried. What that rests on is added to the assumptions.
 pub(super) fn check<M: Machine>(
     machine: &mut M,
     nodes: &[Node],
     run: &Run,
+    found: &mut Found,
     assumptions: &mut BTreeSet<&'static str>,
+    stop: &AtomicBool,
 ) -> Result<u64, Refusal> {
     let start = machine.checkpoint();
     let mut tried = 0;
     let (mut enabled, mut after) = (Vec::new(), Vec::new());
     machine.enabled(&mut enabled);
-    for (at, step) in run.steps.iter().enumerate() {
+    // Where the machine stands.
+    let mut reached = 0;
+    for at in 0..run.steps.len() {
+        let known = found.at(run, at);
+        let attempts = attempts(run, at, known)?;
+        if attempts.is_empty() {
+            continue;
+        }
+        for step in &run.steps[reached..at] {
+            perform(machine, step.action.choice, &enabled, &mut after, &mut Listener::default());
+            std::mem::swap(&mut enabled, &mut after);
+        }
+        reached = at;
         let here = machine.checkpoint();
-        for (rest, threads) in attempts(run, at)? {
+        for (rest, threads) in attempts {
+            go_on(stop)?;
             let mut trial =
                 Trial { machine, nodes, run, at, here: &here, enabled: &enabled, slept: run.slept };
             match trial.go(&rest, &threads) {
-                Ok(count) => tried += count,
+                Ok(count) => {
+                    tried += count;
+                    known.entry(rest).or_default().extend(threads);
+                }
                 Err(Stop::Asleep) => {
                     assumptions.insert(SLEEP);
                 }
@@ -40,24 +67,38 @@ pub(super) fn check<M: Machine>(
         }
         machine.restore(&here);
         machine.discard(here);
-        perform(machine, step.action.choice, &enabled, &mut after, &mut Listener::default());
-        std::mem::swap(&mut enabled, &mut after);
     }
     machine.restore(&start);
     machine.discard(start);
     Ok(tried)
 }
 
-type Attempts = BTreeMap<Vec<usize>, BTreeSet<ThreadId>>;
+impl Found {
+    /// In place of the step at `at`, in the state before it.
+    fn at(&mut self, run: &Run, at: usize) -> &mut Attempts {
+        let step = &run.steps[at];
+        let same = self
+            .0
+            .get(at)
+            .is_some_and(|(node, choice, _)| (*node, *choice) == (step.node, step.action.choice));
+        if !same {
+            self.0.truncate(at);
+            self.0.push((step.node, step.action.choice, Attempts::new()));
+        }
+        &mut self.0[at].2
+    }
+}
 
-/// What to try in place of the step: after each of these lists of later steps, the next operation of these threads.
-fn attempts(run: &Run, at: usize) -> Result<Attempts, Refusal> {
+/// What is to be tried in place of the step at `at`, without what is known.
+fn attempts(run: &Run, at: usize, known: &Attempts) -> Result<Attempts, Refusal> {
     let mut attempts = Attempts::new();
     let performed = run.steps.iter().enumerate().skip(at).map(|(index, other)| (&other.next, Some(index)));
     for (next, index) in performed.chain(run.pending.iter().map(|next| (next, None))) {
         if concerns(run, at, next, index) {
             for rest in rests(run, at, next, index)? {
-                attempts.entry(rest).or_default().insert(next.thread);
+                if !known.get(&rest).is_some_and(|threads| threads.contains(&next.thread)) {
+                    attempts.entry(rest).or_default().insert(next.thread);
+                }
             }
         }
     }
@@ -84,7 +125,7 @@ fn concerns(run: &Run, at: usize, next: &Next, index: Option<usize>) -> bool {
 
 /// The steps behind the one at `at` that are not ordered after it: all of them that leave the operation possible as it was, and, where
 /// they may change what it does, fewer.
-fn rests(run: &Run, at: usize, next: &Next, index: Option<usize>) -> Result<Vec<Vec<usize>>, Refusal> {
+fn rests(run: &Run, at: usize, next: &Next, index: Option<usize>) -> Result<Vec<Vec<Choice>>, Refusal> {
     let behind = |other: usize| {
         index.is_some_and(|index| {
             index != at && (other == index || other > index && run.is_before(index, other))
@@ -117,7 +158,7 @@ fn rests(run: &Run, at: usize, next: &Next, index: Option<usize>) -> Result<Vec<
         let stays = |other: &usize| {
             left_out.iter().all(|out| out != other && (out > other || !run.is_before(*out, *other)))
         };
-        all.iter().copied().filter(stays).collect()
+        all.iter().filter(|other| stays(other)).map(|other| run.steps[*other].action.choice).collect()
     };
     Ok(cuts.iter().map(without).collect())
 }
@@ -160,9 +201,8 @@ enum Stop {
 
 impl<M: Machine> Trial<'_, M> {
     /// Takes the steps in `rest` from the state before the one left out, and then each choice of these threads. How many were tried.
-    fn go(&mut self, rest: &[usize], threads: &BTreeSet<ThreadId>) -> Result<u64, Stop> {
-        let rest: Vec<Choice> = rest.iter().map(|step| self.run.steps[*step].action.choice).collect();
-        let (mut sequence, enabled) = self.perform(&rest)?;
+    fn go(&mut self, rest: &[Choice], threads: &BTreeSet<ThreadId>) -> Result<u64, Stop> {
+        let (mut sequence, enabled) = self.perform(rest)?;
         let behind = self.machine.checkpoint();
         let (mut after, mut listener) = (Vec::new(), Listener::default());
         let mut sequences = Vec::new();
