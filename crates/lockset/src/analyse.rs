@@ -251,9 +251,18 @@ fn solve(program: &Program, models: &Models, roots: &Roots) -> Round {
         if next == round.values {
             break;
         }
+        if reaches_more(&next, &round.values) {
+            // What showed a block to be unreachable rests on that block: true, but nothing that can be checked point by point.
+            return once(program, models, roots, values::registers(program, models, roots));
+        }
         round = once(program, models, roots, next);
     }
     round
+}
+
+fn reaches_more(new: &Values, old: &Values) -> bool {
+    let blocks = new.reachable.values().flatten().zip(old.reachable.values().flatten());
+    blocks.into_iter().any(|(new, old)| *new && !*old)
 }
 
 fn rules<'a>(round: &'a Round, order: &'a OrderFacts, states: &'a [State]) -> Rules<'a> {
