@@ -196,14 +196,14 @@ fn judge<M: Machine>(
 
 #[test]
 fn trees_are_accepted_and_lies_are_not() {
-    for_all("trees", seeds(1_000, 100_000), dense::dense, |script| {
+    for_all("trees", seeds(1_000, 20_000), dense::dense, |script| {
         judge(&|| ScriptMachine::new(script), &Visibility::EveryAccess, 1)
     });
 }
 
 #[test]
 fn trees_with_plain_accesses_unseen() {
-    for_all("trees, unseen", seeds(1_000, 100_000), dense::dense, |script| {
+    for_all("trees, unseen", seeds(1_000, 20_000), dense::dense, |script| {
         judge(&|| ScriptMachine::new(script), &Visibility::SyncOnly, 2)
     });
 }
@@ -271,7 +271,7 @@ fn trees_of_other_scripts() {
 
 #[test]
 fn trees_with_waiting_loops() {
-    for_all("trees, loops", seeds(500, 50_000), dense::dense_with_loops, |script| {
+    for_all("trees, loops", seeds(500, 20_000), dense::dense_with_loops, |script| {
         judge(&|| ScriptMachine::new(script), &Visibility::SyncOnly, 4)
     });
 }
@@ -283,7 +283,7 @@ fn trees_of_programs_in_c() {
     let looping = Profile { threads: 2, ..Profile::EVERYTHING };
     let folder = tempfile::tempdir().expect("a folder for C files");
     let generate = |seed: u64| generate(seed, if seed.is_multiple_of(2) { &plain } else { &looping });
-    for_all("trees, as C", seeds(60, 4_000), generate, |script| {
+    for_all("trees, as C", seeds(60, 2_000), generate, |script| {
         let machine = load(script, folder.path());
         judge(&|| machine.clone(), &Visibility::SyncOnly, 5)
     });
