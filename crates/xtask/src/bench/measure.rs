@@ -107,6 +107,12 @@ impl Tool {
         };
         let report = std::fs::read_to_string(log).map_err(|error| error.to_string())?;
         let report: Value = serde_json::from_str(&report).map_err(|error| format!("its JSON: {error}"))?;
+        let reasons = report["unknown_reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        if command == "static"
+            && let Some(reason) = reasons.into_iter().find(|reason| reason.ends_with("was reached"))
+        {
+            return Err(format!("after {:.1} s of processor time {reason}", user + system));
+        }
         Ok(Run {
             seconds,
             processor_seconds: user + system,
