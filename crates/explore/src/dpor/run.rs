@@ -13,6 +13,7 @@ use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Epoch, VectorClock};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The steps taken so far, with the trace that they gave.
@@ -47,15 +48,26 @@ pub(crate) struct Step {
     preempts: bool,
 }
 
-/// A choice and what it did, or would do.
+/// A choice and what it did, or would do. The same one is in many sleep sets and plans, so it is shared.
 #[derive(Clone, Debug)]
-pub(super) struct Action {
+pub(super) struct Action(Arc<Deed>);
+
+#[derive(Clone, Debug)]
+pub(super) struct Deed {
     pub(super) choice: Choice,
     pub(super) footprint: Footprint,
     /// Other threads whose choices it changed; sorted.
     pub(super) touched: Vec<ThreadId>,
     /// What it released besides.
     pub(super) along: Option<Arc<Along>>,
+}
+
+impl Deref for Action {
+    type Target = Deed;
+
+    fn deref(&self) -> &Deed {
+        &self.0
+    }
 }
 
 /// How much is known of a step when it is compared with others.
@@ -101,7 +113,7 @@ impl Run {
         let (mut action, worst) = perform(machine, choice, before, after, &mut into, grouping);
         let outcome = action.footprint;
         if precision == Precision::Operation && outcome != Footprint::Everything {
-            action.footprint = worst;
+            Arc::make_mut(&mut action.0).footprint = worst;
         }
         let previous = self.last_of(choice.thread, self.steps.len());
         let (index, clock) = self.order(&action, previous);
@@ -255,7 +267,13 @@ impl Step {
     /// none goes round in circles, the operations tell; except for the threads that it creates.
     pub(super) fn elsewhere(&self) -> Action {
         let (first, count) = self.born;
-        Action { touched: (first..first + count).map(ThreadId).collect(), ..self.action.clone() }
+        let born = (first..first + count).map(ThreadId);
+        if born.clone().eq(self.action.touched.iter().copied()) {
+            return self.action.clone();
+        }
+        let Deed { choice, footprint, along, .. } = &*self.action;
+        let (choice, footprint, along) = (*choice, *footprint, along.clone());
+        Action(Arc::new(Deed { choice, footprint, touched: born.collect(), along }))
     }
 
     fn gave_birth_to(&self, thread: ThreadId) -> bool {
@@ -275,7 +293,7 @@ impl Action {
 
     /// Nothing is known but the operation.
     pub(super) fn worst(choice: Choice, footprint: Footprint) -> Action {
-        Action { choice, footprint, touched: Vec::new(), along: None }
+        Action(Arc::new(Deed { choice, footprint, touched: Vec::new(), along: None }))
     }
 
     /// Whether it comes before `later`, an action of another thread that follows it, in every equivalent run.
@@ -291,12 +309,13 @@ impl Action {
 
     /// Both variants of one operation, taken together.
     pub(super) fn and(mut self, other: Action) -> Action {
+        let own = Arc::make_mut(&mut self.0);
         if other.footprint == Footprint::Everything {
-            self.footprint = Footprint::Everything;
+            own.footprint = Footprint::Everything;
         }
-        self.touched.extend(other.touched);
-        self.touched.sort_unstable();
-        self.touched.dedup();
+        own.touched.extend(&other.touched);
+        own.touched.sort_unstable();
+        own.touched.dedup();
         self
     }
 
@@ -359,7 +378,8 @@ pub(super) fn perform<M: Machine>(
         Locks::Commute => Along::of(operation.kind, events).map(Arc::new),
     };
     let worst = Footprint::pending(choice.thread, operation.kind, &held);
-    (Action { choice, footprint, touched: changed(choice.thread, before, after), along }, worst)
+    let touched = changed(choice.thread, before, after);
+    (Action(Arc::new(Deed { choice, footprint, touched, along })), worst)
 }
 
 /// Threads other than `mover` whose choices differ. Both lists are sorted.

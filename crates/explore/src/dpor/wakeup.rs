@@ -116,6 +116,8 @@ impl Tree {
     fn append(&mut self, sequence: Vec<Action>) {
         let mut tree = self;
         for action in sequence {
+            // Most have one branch only, and there are many.
+            tree.branches.reserve_exact(1);
             tree.branches.push(Branch { action, below: Tree::default() });
             tree = &mut tree.branches.last_mut().expect("it was pushed").below;
         }
