@@ -110,6 +110,9 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
         view.choices(thread, &mut choices);
         any |= !choices.is_empty();
         others_can_move |= thread.id != moved && !choices.is_empty();
+        if others_can_move {
+            break;
+        }
     }
     if others_can_move {
         Arc::make_mut(&mut interp.threads[moved.0 as usize]).stutter.note_chance();
