@@ -27,9 +27,10 @@ impl Line {
         }
         *last = Some(Instant::now());
         let seconds = self.began.elapsed().as_secs_f64();
+        let done = progress.explored.map_or_else(String::new, |done| format!(", about {} % done", done / 10));
         let _ = write!(
             std::io::stderr(),
-            "\r\x1b[Kexploring: {} executions, {:.0} per second, depth {}, {} races, pass {}, {seconds:.0} s",
+            "\r\x1b[Kexploring: {} executions, {:.0} per second, depth {}, {} races, pass {}, {seconds:.0} s{done}",
             progress.executions,
             progress.executions as f64 / seconds.max(0.001),
             progress.depth,

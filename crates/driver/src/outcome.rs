@@ -130,6 +130,7 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
                 executions: exploration.runs.executions,
                 steps: exploration.steps,
                 search_seconds: explored.seconds,
+                explored: exploration.explored,
                 pruning: explored.pruning,
                 ..Stats::default()
             },
@@ -248,6 +249,7 @@ mod tests {
             runs: RunCount { executions: 3, infeasible: 0, truncated: 0 },
             steps: 20,
             passes: 1,
+            explored: None,
             assumptions: BTreeSet::from(["A-THREAD"]),
         };
         Explored {

@@ -1,8 +1,10 @@
 //! A search that was cut says so, whatever cut it.
 
 use raddle_base::RmwOrder;
+use raddle_explore::dpor::optimal;
 use raddle_explore::enumerate::{Coverage, Gap, Goal, Limits, every_access, sync};
 use raddle_finding::Deadlocks;
+use raddle_machine::Visibility;
 use raddle_testkit::script::{Act, Place, RmwKind, Script, ScriptMachine, Stmt, Value};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -86,4 +88,26 @@ fn progress_is_told() {
     sync(&mut ScriptMachine::new(&script(7)), &Limits { progress: Some(&count), ..Limits::default() });
     let calls = calls.into_inner();
     assert!(calls > 1, "{calls} calls");
+}
+
+/// The share of random schedules whose class was explored: little at first, about half in the middle, nearly all before the end.
+#[test]
+fn progress_is_estimated() {
+    let script = script(7);
+    let done = |executions| {
+        let limits = Limits { executions, progress: Some(&|_| {}), ..Limits::default() };
+        optimal(&mut ScriptMachine::new(&script), &limits, Visibility::SyncOnly).exploration
+    };
+    let all = done(u64::MAX);
+    assert_eq!((all.coverage, all.explored), (Coverage::Complete, None));
+    let total = all.runs.executions;
+    assert!(total > 1_000, "{total} runs");
+    let share = |executions| done(executions).explored.expect("a search that is watched estimates");
+    assert!(share(1) < 50, "{}", share(1));
+    let half = share(total / 2);
+    assert!((200..800).contains(&half), "{half}");
+    assert!(share(total - 1) > 950, "{}", share(total - 1));
+    let unwatched = Limits { executions: 1, ..Limits::default() };
+    let unwatched = optimal(&mut ScriptMachine::new(&script), &unwatched, Visibility::SyncOnly);
+    assert_eq!(unwatched.exploration.explored, None);
 }

@@ -69,6 +69,8 @@ pub struct Stats {
     pub statics: Option<StaticCounts>,
     /// Of `seconds`, those of the search.
     pub search_seconds: f64,
+    /// Of a search that was stopped: the estimated probability, in thousandths, that a random schedule shows nothing which it has not seen.
+    pub explored: Option<u32>,
     /// What a search that prunes counted, where it ran.
     pub pruning: Option<PruningCounts>,
 }

@@ -56,6 +56,7 @@ pub fn json(outcome: &Outcome) -> String {
             }),
             search_seconds: (outcome.stats.search_seconds > 0.0)
                 .then(|| rounded(outcome.stats.search_seconds)),
+            explored: outcome.stats.explored.map(|thousandths| f64::from(thousandths) / 1000.0),
             pruning: outcome.stats.pruning.map(|counts| PruningJson {
                 checks: counts.checks,
                 yes: counts.yes,
@@ -135,6 +136,8 @@ struct StatsJson {
     statics: Option<StaticJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explored: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pruning: Option<PruningJson>,
 }

@@ -34,8 +34,19 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
     if !is_static(outcome) {
         let executions = count(outcome.stats.executions as usize, "execution", "executions");
         line.push_str(&format!("; {executions}"));
+        if let Some(explored) = outcome.stats.explored {
+            line.push_str(&format!(", about {} of random schedules", percent(explored)));
+        }
     }
     line
+}
+
+/// `37 %`, `under 1 %`.
+fn percent(thousandths: u32) -> String {
+    match thousandths {
+        0..10 => "under 1 %".to_owned(),
+        _ => format!("{} %", thousandths / 10),
+    }
 }
 
 /// The verdict with its reasons and assumptions.

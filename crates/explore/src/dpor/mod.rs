@@ -16,6 +16,7 @@
 
 mod baseline;
 mod confirm;
+mod estimate;
 mod kept;
 mod node;
 mod optimal;

@@ -12,6 +12,7 @@
 //! With threads that sleep until something changes, an enabling step need not be the only one that could have enabled; classes are
 //! then finer than need be.
 
+use super::estimate::Sample;
 use super::node::{Node, Plan};
 use super::pool::Pool;
 use super::record::Recording;
@@ -85,6 +86,8 @@ pub(super) struct Search<'s, 'a, 'p, C> {
     pub(super) pruning: Option<&'s mut Pruning<'p>>,
     recording: Option<&'s mut Recording>,
     pub(super) pool: Option<&'s Pool>,
+    /// For estimates.
+    pub(super) sample: Option<Sample>,
     pub(super) run: Run,
     /// One per step of the run: the state before it. The shared ones come first.
     pub(super) nodes: Vec<Node<C>>,
@@ -92,10 +95,22 @@ pub(super) struct Search<'s, 'a, 'p, C> {
 
 impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
     pub(super) fn new(tally: &'s mut Tally<'a>, grouping: Grouping, pool: Option<&'s Pool>) -> Self {
-        Self { tally, grouping, pruning: None, recording: None, pool, run: Run::default(), nodes: Vec::new() }
+        Self {
+            tally,
+            grouping,
+            pruning: None,
+            recording: None,
+            pool,
+            sample: None,
+            run: Run::default(),
+            nodes: Vec::new(),
+        }
     }
 
     fn alone<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> PassEnd {
+        if self.tally.is_watched() {
+            self.sample = Sample::draw(machine, &self.grouping);
+        }
         let end = self.runs(machine, Plan::default()).err().unwrap_or(PassEnd::Done);
         self.forget_checkpoints(machine, 0);
         end
@@ -114,6 +129,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             self.share();
             let Some(next) = self.backtrack(machine).inspect_err(|_| self.put_down())? else { return Ok(()) };
             if let Err(end) = self.tally.another() {
+                self.estimate();
                 self.put_back(next);
                 return Err(end);
             }
@@ -159,7 +175,11 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         self.tally.step(self.nodes.len()).inspect_err(|_| {
             // What the run at hand has met counts.
             let _ = self.tally.note(machine, &self.run);
+            self.estimate();
         })?;
+        if self.tally.is_time_to_look() {
+            self.estimate_now_and_then();
+        }
         let Some(pool) = self.pool else { return Ok(()) };
         if self.tally.is_time_to_look() {
             self.ask_for_pause();

@@ -31,6 +31,8 @@ pub(super) struct Tally<'a> {
     assumptions: BTreeSet<&'static str>,
     keep_at: Option<Instant>,
     pub(super) covers: Covers,
+    /// How much of the pass is done, in thousandths.
+    pub(super) explored: Option<u32>,
 }
 
 /// What a search has done so far.
@@ -98,6 +100,7 @@ impl<'a> Tally<'a> {
             assumptions: BTreeSet::new(),
             keep_at: None,
             covers: Covers::Everything,
+            explored: None,
         }
     }
 
@@ -167,6 +170,7 @@ impl<'a> Tally<'a> {
             assumptions: BTreeSet::new(),
             keep_at: self.keep_at,
             covers: self.covers,
+            explored: None,
         }
     }
 
@@ -199,6 +203,7 @@ impl<'a> Tally<'a> {
         let coverage = loop {
             self.pass += 1;
             self.gaps.clear();
+            self.explored = None;
             machine.set_visibility(self.ledger.start_pass());
             let end = pass(&mut self, machine);
             machine.restore(&start);
@@ -233,6 +238,11 @@ impl<'a> Tally<'a> {
             self.look(depth)?;
         }
         Ok(())
+    }
+
+    /// Whether somebody wants to know how far the search has come.
+    pub(super) fn is_watched(&self) -> bool {
+        self.limits.progress.is_some()
     }
 
     /// Whether the clock is looked at with the step at hand.
@@ -340,6 +350,7 @@ impl<'a> Tally<'a> {
                 depth,
                 races: self.ledger.race_count(),
                 pass: self.pass,
+                explored: self.explored,
             });
         }
         Ok(())
@@ -364,6 +375,7 @@ impl<'a> Tally<'a> {
             runs: self.counted,
             steps: self.steps,
             passes: self.pass,
+            explored: self.explored.filter(|_| coverage == Coverage::Partial),
             assumptions: found.assumptions.into_iter().chain(self.assumptions).collect(),
         };
         Reduced { exploration, blocked: self.blocked, covers: self.covers }

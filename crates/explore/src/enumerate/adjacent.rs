@@ -216,6 +216,7 @@ impl Search<'_> {
             runs: self.runs,
             steps: self.steps,
             passes: 1,
+            explored: None,
             assumptions: self.assumptions,
         }
     }

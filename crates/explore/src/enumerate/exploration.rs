@@ -23,6 +23,8 @@ pub struct Exploration {
     pub steps: u64,
     /// How often the search went through all runs, each time with more accesses visible.
     pub passes: u32,
+    /// Of a search that was stopped: the estimated probability, in thousandths, that a random schedule shows nothing which it has not seen.
+    pub explored: Option<u32>,
     /// Union over all runs, sorted.
     pub assumptions: BTreeSet<&'static str>,
 }

@@ -53,6 +53,8 @@ pub struct Progress {
     pub races: usize,
     /// Which time the search goes through all runs, from 1: each race makes more accesses visible.
     pub pass: u32,
+    /// The estimated share of the pass that is done, in thousandths: see [`Exploration::explored`](super::Exploration::explored).
+    pub explored: Option<u32>,
 }
 
 impl Limits<'_> {

@@ -257,6 +257,7 @@ impl<C> Search<'_, C> {
                 depth: self.path.len(),
                 races: self.ledger.race_count(),
                 pass: self.pass,
+                explored: None,
             });
         }
         Ok(())
@@ -281,6 +282,7 @@ impl<C> Search<'_, C> {
             runs: self.counted,
             steps: self.steps,
             passes: self.pass,
+            explored: None,
             assumptions: found.assumptions.into_iter().chain(self.recorder.weak_atomics).collect(),
         }
     }

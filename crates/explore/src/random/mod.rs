@@ -15,7 +15,7 @@ mod strategy;
 use crate::bounds::{preempts, rounds};
 use crate::enumerate::{Exploration, Gap, Limits, Recorder, Taken};
 use crate::stateful::{Account, Stop};
-use dice::Dice;
+pub(crate) use dice::Dice;
 use raddle_base::SiteId;
 use raddle_event::ThreadId;
 use raddle_machine::{Machine, Status, Visibility};

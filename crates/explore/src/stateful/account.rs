@@ -166,6 +166,7 @@ impl<'a> Account<'a> {
                 depth,
                 races: self.ledger.race_count(),
                 pass: self.pass,
+                explored: None,
             });
         }
         Ok(())
@@ -190,6 +191,7 @@ impl<'a> Account<'a> {
             runs: self.counted,
             steps: self.steps,
             passes: self.pass,
+            explored: None,
             assumptions: found.assumptions.into_iter().chain(self.assumptions).collect(),
         }
     }
