@@ -14,10 +14,6 @@ use output::Exit;
 use raddle_driver::{Certified, Control, Engines, Progress, Search};
 use std::process::ExitCode;
 
-/// Searches allocate little pieces all the time, on several cores.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("raddle: internal error: {panic}\nraddle: this is a bug in Raddle, please report it");
