@@ -55,3 +55,17 @@ fn a_bounded_search_is_never_safe() {
     let preemptions = ["explore", "--search", "stateful", "--preemptions", "0", text(&fixed)];
     scratch.raddle(&preemptions).expect(3, &["more preemptions than the bound"]);
 }
+
+/// Spurious wake-ups need not happen, so what only they can end may hang.
+#[test]
+fn luck_is_no_way_out_of_a_deadlock() {
+    let scratch = Scratch::new();
+    for name in ["waits_once.c", "waits_forever.c"] {
+        let file = program(&format!("explore/{name}"));
+        for search in ["optimal", "dpor", "stateful", "enumerate", "every-access"] {
+            let run = scratch.raddle(&["explore", "--search", search, text(&file)]);
+            assert!(!run.stdout.contains("deadlocks: none"), "{name}, {search}: {}", run.stdout);
+            assert!(run.stdout.contains("deadlocks: "), "{name}, {search}: {}", run.stdout);
+        }
+    }
+}

@@ -166,8 +166,10 @@ impl Plan {
     pub(super) fn next_choice(&mut self, enabled: &[Choice]) -> Option<(Choice, Tree)> {
         self.next_planned(enabled).or_else(|| {
             let asleep = |choice: &Choice| self.sleep.iter().any(|action| action.choice == *choice);
-            let free = enabled.iter().copied().find(|choice| !asleep(choice));
-            free.map(|choice| (choice, Tree::default()))
+            let mut free = enabled.iter().copied().filter(|choice| !asleep(choice));
+            // Spurious wake-ups and timeouts last, so that it is seen where there is nothing else.
+            let plain = free.clone().find(|choice| choice.variant == 0);
+            plain.or_else(|| free.next()).map(|choice| (choice, Tree::default()))
         })
     }
 

@@ -6,8 +6,7 @@ use super::{Covers, Reduced};
 use crate::enumerate::{
     Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RaceKey, RunCount, Taken,
 };
-use raddle_event::{Addr, ProblemKind, Trace};
-use raddle_finding::Deadlocks;
+use raddle_event::{Addr, Choice, Trace};
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -283,6 +282,11 @@ impl<'a> Tally<'a> {
         self.note(machine, run)
     }
 
+    /// Takes note of a state: these choices are open.
+    pub(super) fn state<M: Machine>(&mut self, machine: &M, enabled: &[Choice]) {
+        self.ledger.state(machine, enabled);
+    }
+
     pub(super) fn knows(&self, race: &RaceKey) -> bool {
         self.ledger.knows(race)
     }
@@ -358,14 +362,8 @@ impl<'a> Tally<'a> {
 
     fn finish(self, coverage: Coverage) -> Reduced {
         let found = self.ledger.results();
+        let deadlocks = found.deadlocks(coverage == Coverage::Complete && self.covers == Covers::Everything);
         let (races, problems) = (found.races, found.problems);
-        let deadlocks = if problems.iter().any(|found| found.problems[0].kind == ProblemKind::Deadlock) {
-            Deadlocks::Found
-        } else if coverage == Coverage::Complete && self.covers == Covers::Everything {
-            Deadlocks::None
-        } else {
-            Deadlocks::Unknown
-        };
         let exploration = Exploration {
             races,
             problems,

@@ -17,8 +17,7 @@ use super::exploration::{Coverage, Exploration, Gap, RunCount};
 use super::ledger::Ledger;
 use super::limits::{Goal, Limits, Progress};
 use super::recorder::Recorder;
-use raddle_event::{Choice, ProblemKind};
-use raddle_finding::Deadlocks;
+use raddle_event::Choice;
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -153,6 +152,7 @@ impl<C> Search<'_, C> {
                 return Ok(());
             }
             machine.enabled(&mut choices);
+            self.ledger.state(machine, &choices);
             if choices.len() == 1 {
                 self.step(machine, choices[0])?;
                 continue;
@@ -265,14 +265,9 @@ impl<C> Search<'_, C> {
 
     fn finish(self, coverage: Coverage) -> Exploration {
         let found = self.ledger.results();
+        let listed = found.races.is_empty() || self.limits.goal == Goal::AllRaces;
+        let deadlocks = found.deadlocks(coverage == Coverage::Complete && listed);
         let (races, problems) = (found.races, found.problems);
-        let deadlocks = if problems.iter().any(|found| found.problems[0].kind == ProblemKind::Deadlock) {
-            Deadlocks::Found
-        } else if coverage == Coverage::Complete && (races.is_empty() || self.limits.goal == Goal::AllRaces) {
-            Deadlocks::None
-        } else {
-            Deadlocks::Unknown
-        };
         Exploration {
             races,
             problems,

@@ -1,8 +1,7 @@
 //! What a search that follows paths step by step has counted and found so far, and when it must stop.
 
 use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount, Taken};
-use raddle_event::{Choice, Event, ProblemKind, Trace};
-use raddle_finding::Deadlocks;
+use raddle_event::{Choice, Event, Trace};
 use raddle_machine::{Machine, Status, Visibility};
 use raddle_order::RacePair;
 use std::collections::BTreeSet;
@@ -73,6 +72,11 @@ impl<'a> Account<'a> {
         machine.discard(start);
         machine.set_visibility(Visibility::SyncOnly);
         self.finish(coverage)
+    }
+
+    /// Takes note of a state: these choices are open.
+    pub(crate) fn state<M: Machine>(&mut self, machine: &M, enabled: &[Choice]) {
+        self.ledger.state(machine, enabled);
     }
 
     /// Before every step.
@@ -174,14 +178,8 @@ impl<'a> Account<'a> {
 
     fn finish(self, coverage: Coverage) -> Exploration {
         let found = self.ledger.results();
+        let deadlocks = found.deadlocks(coverage == Coverage::Complete);
         let (races, problems) = (found.races, found.problems);
-        let deadlocks = if problems.iter().any(|found| found.problems[0].kind == ProblemKind::Deadlock) {
-            Deadlocks::Found
-        } else if coverage == Coverage::Complete {
-            Deadlocks::None
-        } else {
-            Deadlocks::Unknown
-        };
         Exploration {
             races,
             problems,
