@@ -19,6 +19,9 @@ const RUNS: usize = 200;
 /// Steps of all of them together: with longer runs there is no estimate.
 const STEPS: usize = 20_000;
 
+/// Time that picking them may take.
+const TIME: Duration = Duration::from_millis(200);
+
 /// Between two estimates.
 const PAUSE: Duration = Duration::from_millis(300);
 
@@ -28,13 +31,14 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// The machine stands at its start, and does so afterwards. `None` when runs are too long.
+    /// The machine stands at its start, and does so afterwards. `None` when runs take too long.
     pub(super) fn draw<M: Machine>(machine: &mut M, grouping: &Grouping) -> Option<Sample> {
+        let began = Instant::now();
         let mut dice = Dice::new(0x5a3d_1e55);
         let start = machine.checkpoint();
         let (mut runs, mut left) = (Vec::new(), STEPS);
         while runs.len() < RUNS && left > 0 {
-            runs.push(draw_one(machine, grouping, &mut dice, &mut left));
+            runs.push(draw_one(machine, grouping, &mut dice, &mut left, began));
             machine.restore(&start);
         }
         machine.discard(start);
@@ -47,12 +51,13 @@ fn draw_one<M: Machine>(
     grouping: &Grouping,
     dice: &mut Dice,
     left: &mut usize,
+    began: Instant,
 ) -> Vec<Action> {
     let mut run = Vec::new();
     let (mut enabled, mut after) = (Vec::new(), Vec::new());
     machine.enabled(&mut enabled);
     while machine.status() == Status::Running && *left > 0 {
-        *left -= 1;
+        *left = if began.elapsed() < TIME { *left - 1 } else { 0 };
         let choice = enabled[dice.below(enabled.len() as u64) as usize];
         let (mut recorder, mut path) = (Recorder::from_the_middle(), Vec::new());
         let mut standpoints = Vec::new();

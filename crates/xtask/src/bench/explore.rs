@@ -8,7 +8,9 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-const SEARCHES: [&str; 4] = ["dpor", "optimal", "pdp", "stateful"];
+/// Search and jobs.
+const SEARCHES: [(&str, &str); 5] =
+    [("dpor", "1"), ("optimal", "1"), ("optimal", "2"), ("pdp", "1"), ("stateful", "1")];
 /// For one search on one row.
 const SECONDS: &str = "20";
 
@@ -30,16 +32,26 @@ pub(super) fn run(root: &Path, only: &[String]) -> Result<(), String> {
         let _ = writeln!(page, "\n## {name}\n\n{}\n", about(&text));
         page.push_str(COLUMNS);
         for row in rows {
-            for search in SEARCHES {
+            for (search, jobs) in SEARCHES {
                 eprintln!("bench: explore: {name} {} {search}", row.flags);
                 let flags = format!("--cflags={}", row.flags);
-                let arguments =
-                    ["--search", search, "--time-limit", SECONDS, "--witness-dir", &scratch, &flags];
+                let arguments = [
+                    "--search",
+                    search,
+                    "--jobs",
+                    jobs,
+                    "--time-limit",
+                    SECONDS,
+                    "--witness-dir",
+                    &scratch,
+                    &flags,
+                ];
                 let mut arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
                 arguments.push(file.as_os_str());
                 let log = Path::new(&scratch).join("explore.json");
                 let measured = tool.run("explore", &arguments, &log);
-                page.push_str(&line(&row, search, &measured));
+                let name = if jobs == "1" { search.to_owned() } else { format!("{search}, {jobs} jobs") };
+                page.push_str(&line(&row, &name, &measured));
             }
         }
     }
