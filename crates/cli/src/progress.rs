@@ -27,7 +27,9 @@ impl Line {
         }
         *last = Some(Instant::now());
         let seconds = self.began.elapsed().as_secs_f64();
-        let done = progress.explored.map_or_else(String::new, |done| format!(", about {} % done", done / 10));
+        let done = progress
+            .explored
+            .map_or_else(String::new, |done| format!(", about {} % done", (done / 10).min(99)));
         let _ = write!(
             std::io::stderr(),
             "\r\x1b[Kexploring: {} executions, {:.0} per second, depth {}, {} races, pass {}, {seconds:.0} s{done}",

@@ -35,17 +35,18 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
         let executions = count(outcome.stats.executions as usize, "execution", "executions");
         line.push_str(&format!("; {executions}"));
         if let Some(explored) = outcome.stats.explored {
-            line.push_str(&format!(", about {} of random schedules", percent(explored)));
+            line.push_str(&format!(", {} of random schedules", percent(explored)));
         }
     }
     line
 }
 
-/// `37 %`, `under 1 %`.
+/// `about 37 %`, `under 1 %`. All is never said: the search was stopped.
 fn percent(thousandths: u32) -> String {
     match thousandths {
         0..10 => "under 1 %".to_owned(),
-        _ => format!("{} %", thousandths / 10),
+        10..990 => format!("about {} %", thousandths / 10),
+        _ => "over 99 %".to_owned(),
     }
 }
 
