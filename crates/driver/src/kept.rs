@@ -111,6 +111,7 @@ fn identity(loaded: &Loaded, search: &Search) -> Vec<(String, String)> {
     [
         ("program", format!("{:032x}", loaded.hash)),
         ("configuration", format!("{:032x}", digest(models.as_bytes()))),
+        ("version of Raddle", env!("CARGO_PKG_VERSION").to_owned()),
         ("arguments", format!("{:?}", options.args)),
         ("standard input", format!("{:032x}", digest(&options.stdin))),
         ("spurious wake-ups", format!("{:?}", options.spurious_wakeups)),

@@ -5,10 +5,9 @@
 //! the way along the present path, it can begin with something that sleeps there. Sleeping branches are explored to their end.
 
 use super::optimal::Search;
-use super::run::{Action, Into, perform};
+use super::run::{Action, attempt};
 use super::sections::Grouping;
 use super::wakeup::{may_come_first, remove_first};
-use crate::enumerate::Recorder;
 use crate::random::Dice;
 use raddle_machine::{Machine, Status};
 use std::time::{Duration, Instant};
@@ -59,10 +58,7 @@ fn draw_one<M: Machine>(
     while machine.status() == Status::Running && *left > 0 {
         *left = if began.elapsed() < TIME { *left - 1 } else { 0 };
         let choice = enabled[dice.below(enabled.len() as u64) as usize];
-        let (mut recorder, mut path) = (Recorder::from_the_middle(), Vec::new());
-        let mut standpoints = Vec::new();
-        let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
-        run.push(perform(machine, choice, &enabled, &mut after, &mut into, grouping).0);
+        run.push(attempt(machine, choice, &enabled, &mut after, grouping));
         std::mem::swap(&mut enabled, &mut after);
     }
     run

@@ -4,7 +4,7 @@
 //! other problems found so far, from their schedules.
 
 use super::node::{Fresh, Left, Open, Plan};
-use super::run::{Action, Into, perform};
+use super::run::{Action, attempt};
 use super::sections::Grouping;
 use super::tally::{Counted, Tally};
 use super::wakeup::Tree;
@@ -371,10 +371,7 @@ impl<'m, M: Machine> Reader<'m, M> {
     fn step(&mut self, choice: Choice) -> Action {
         let (here, enabled) = self.way.last().expect("there is a state");
         self.machine.restore(here);
-        let (mut recorder, mut path) = (Recorder::from_the_middle(), Vec::new());
-        let (mut standpoints, mut after) = (Vec::new(), Vec::new());
-        let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
-        perform(self.machine, choice, enabled, &mut after, &mut into, &Grouping::default()).0
+        attempt(self.machine, choice, enabled, &mut Vec::new(), &Grouping::default())
     }
 
     fn up_to(&mut self, count: usize) {

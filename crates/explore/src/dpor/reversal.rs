@@ -8,11 +8,10 @@
 
 use super::node::{Covered, Open};
 use super::optimal::Search;
-use super::run::{Action, Into, perform};
+use super::run::{Action, attempt};
 use super::sections::Locks;
 use super::wakeup::{Tree, may_come_first, remove_first};
 use crate::dependence::{Footprint, LockUse, compete};
-use crate::enumerate::Recorder;
 use raddle_base::Id;
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
@@ -298,13 +297,11 @@ impl<C> Search<'_, '_, '_, C> {
     ) -> Vec<Vec<Action>> {
         let choices: Vec<Choice> = rest.iter().map(|at| self.run.steps[*at].action.choice).collect();
         let Some((actions, enabled)) = self.follow(machine, depth, &choices) else { return Vec::new() };
-        let (mut after, mut path, mut standpoints) = (Vec::new(), Vec::new(), Vec::new());
-        let mut recorder = Recorder::from_the_middle();
+        let mut after = Vec::new();
         let mut sequences = Vec::new();
         for choice in enabled.iter().copied().filter(|choice| choice.thread == thread) {
             let before = machine.checkpoint();
-            let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
-            let last = perform(machine, choice, &enabled, &mut after, &mut into, &self.grouping).0;
+            let last = attempt(machine, choice, &enabled, &mut after, &self.grouping);
             machine.restore(&before);
             machine.discard(before);
             sequences.push(actions.iter().cloned().chain([last]).collect());
@@ -320,8 +317,6 @@ impl<C> Search<'_, '_, '_, C> {
         choices: &[Choice],
     ) -> Option<(Vec<Action>, Vec<Choice>)> {
         self.reach(machine, depth);
-        let (mut path, mut standpoints) = (Vec::new(), Vec::new());
-        let mut recorder = Recorder::from_the_middle();
         let mut actions = Vec::new();
         let mut enabled = self.nodes[depth].enabled.clone();
         let mut after = Vec::new();
@@ -329,8 +324,7 @@ impl<C> Search<'_, '_, '_, C> {
             if !enabled.contains(choice) {
                 return None;
             }
-            let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
-            actions.push(perform(machine, *choice, &enabled, &mut after, &mut into, &self.grouping).0);
+            actions.push(attempt(machine, *choice, &enabled, &mut after, &self.grouping));
             std::mem::swap(&mut enabled, &mut after);
         }
         Some((actions, enabled))

@@ -339,6 +339,20 @@ impl Into<'_> {
     }
 }
 
+/// Performs one step that is written down nowhere; `after` gets the choices open then.
+pub(super) fn attempt<M: Machine>(
+    machine: &mut M,
+    choice: Choice,
+    before: &[Choice],
+    after: &mut Vec<Choice>,
+    grouping: &Grouping,
+) -> Action {
+    let (mut path, mut standpoints) = (Vec::new(), Vec::new());
+    let mut recorder = Recorder::from_the_middle();
+    let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
+    perform(machine, choice, before, after, &mut into, grouping).0
+}
+
 /// Performs one step on the machine and finds out what it did, and what its operation might have done at worst.
 pub(super) fn perform<M: Machine>(
     machine: &mut M,
