@@ -7,7 +7,6 @@ use raddle_event::{Problem, ProblemKind};
 use raddle_explore::dpor::optimal;
 use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, RaceKey, sync};
 use raddle_explore::stateful::{Caching, stateful};
-use raddle_finding::Deadlocks;
 use raddle_machine::{Machine, Visibility};
 use raddle_testkit::script::{Profile, Script, c_text, generate, shrink};
 use std::collections::BTreeSet;
@@ -43,15 +42,9 @@ fn compare(script: &Script, folder: &Path) -> Option<Result<(u64, u64), String>>
     }
     let reduced = optimal(&mut machine, &limits(), Visibility::SyncOnly).exploration;
     let cached = stateful(&mut machine, &limits(), Visibility::SyncOnly, Caching::On).exploration;
-    // A waiting loop that only spurious wake-ups keep going is a cycle of states there, of which it says that it may hang.
-    let mut seen = found(&all);
-    if cached.deadlocks == Deadlocks::Unknown {
-        seen.1
-            .retain(|problems| problems[0].0 != ProblemKind::Deadlock || found(&cached).1.contains(problems));
-    }
     Some(if found(&all) != found(&reduced) {
         Err(format!("enumerated {:?}, reduced {:?}", found(&all), found(&reduced)))
-    } else if seen != found(&cached) || cached.coverage != Coverage::Complete {
+    } else if found(&all) != found(&cached) || cached.coverage != Coverage::Complete {
         Err(format!("enumerated {:?}, {:?} with memory {:?}", found(&all), cached.coverage, found(&cached)))
     } else if reduced.coverage != Coverage::Complete || machine.fingerprint() != start {
         Err(format!("{:?}", reduced.unknown_reasons))

@@ -3,11 +3,11 @@
 use crate::exec::Halt;
 use crate::machine::Interp;
 use crate::options::SpuriousWakeups;
-use crate::stutter::{self, local_token};
+use crate::stutter::{self, Place, Rest, local_token};
 use crate::sync::cond::{SIGNALLED, SPURIOUS, TIMED_OUT};
 use crate::sync::{OnceState, Readiness, SyncObject};
-use crate::thread::{Action, Phase, Stand, Thread};
-use raddle_event::{Choice, EventKind, Problem, ProblemKind, ThreadId};
+use crate::thread::{Action, Phase, Stand, Thread, Until, Wait};
+use raddle_event::{Addr, Choice, EventKind, Problem, ProblemKind, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Sink, Status};
 use std::sync::Arc;
 
@@ -137,7 +137,14 @@ fn note_stop(interp: &mut Interp, id: ThreadId) {
         cx.thread.stutter.local = local;
     } else {
         let held = cx.thread.held.len() as u32;
-        cx.thread.stutter.stops_at(local, version, locals, held);
+        let rest = match &cx.thread.stand {
+            Stand::Before { operation: Operation { kind: OpKind::WaitBegin { .. }, .. }, .. } => {
+                Rest::Detours
+            }
+            Stand::Before { action: Action::WaitEnd(Wait { until: Until::Spurious, .. }), .. } => Rest::Never,
+            _ => Rest::WithFewestLocks,
+        };
+        cx.thread.stutter.stops_at(local, version, locals, Place { held, rest });
         let spin =
             matches!(cx.thread.stand, Stand::Before { operation: Operation { kind: OpKind::Spin, .. }, .. });
         if spin {
@@ -156,10 +163,9 @@ fn stuck(interp: &mut Interp) {
     let mut chance = false;
     let mut problems = Vec::new();
     for thread in &interp.threads {
-        let Stand::Before { operation, action } = &thread.stand else { continue };
+        let Stand::Before { operation, .. } = &thread.stand else { continue };
         let asleep = view.asleep(thread);
-        let waits = matches!(action, Action::WaitEnd(wait) if !wait.timed);
-        spinning |= asleep && !waits;
+        spinning |= asleep;
         chance |= asleep && thread.stutter.sleep.is_some_and(|sleep| sleep.chance);
         problems.push(Problem {
             kind: ProblemKind::Deadlock,
@@ -183,7 +189,7 @@ fn stuck(interp: &mut Interp) {
     interp.world.state.status = if spinning { Status::Livelock } else { Status::Deadlock };
 }
 
-fn waited_for(kind: OpKind) -> Option<raddle_event::Addr> {
+fn waited_for(kind: OpKind) -> Option<Addr> {
     match kind {
         OpKind::Lock { lock, .. } => Some(lock),
         OpKind::WaitEnd { cond, .. } => Some(cond),
@@ -283,11 +289,17 @@ impl<'a> View<'a> {
                 if signalled {
                     return open(SIGNALLED);
                 }
-                if self.interp.world.options.spurious_wakeups == SpuriousWakeups::On {
-                    open(SPURIOUS);
-                }
-                if matches!(action, Action::WaitEnd(wait) if wait.timed) {
+                if matches!(action, Action::WaitEnd(wait) if wait.until == Until::TimedOut) {
+                    if self.interp.world.options.spurious_wakeups == SpuriousWakeups::On {
+                        open(SPURIOUS);
+                    }
                     open(TIMED_OUT);
+                }
+            }
+            OpKind::WaitBegin { mutex, .. } => {
+                open(SIGNALLED);
+                if self.may_wake_spuriously(thread, mutex) {
+                    open(SPURIOUS);
                 }
             }
             OpKind::Signal { cond } => {
@@ -325,7 +337,6 @@ impl<'a> View<'a> {
             | OpKind::Detach { .. }
             | OpKind::Unlock { .. }
             | OpKind::SyncInit { .. }
-            | OpKind::WaitBegin { .. }
             | OpKind::Broadcast { .. }
             | OpKind::BarrierArrive { .. }
             | OpKind::SemPost { .. }
@@ -338,6 +349,17 @@ impl<'a> View<'a> {
             | OpKind::Yield
             | OpKind::Spin => open(0),
         }
+    }
+
+    /// Whether the wait at which the thread stands may decide to end for no reason.
+    fn may_wake_spuriously(&self, thread: &Thread, mutex: Addr) -> bool {
+        use raddle_libmodel::{CondOp, Effect, How};
+        self.interp.world.options.spurious_wakeups == SpuriousWakeups::On
+            && thread.held.iter().any(|held| held.lock == mutex)
+            && !matches!(
+                self.interp.effect_of(thread),
+                Some(Effect::Cond(CondOp::Wait { how: How::Timed, .. }, _))
+            )
     }
 
     fn join_how(&self, thread: &Thread) -> LockHow {

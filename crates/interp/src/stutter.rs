@@ -3,16 +3,19 @@
 //! At every stop a thread's local state (frames, live registers), the version of all shared state and the local states of the others are
 //! known as hashes. When a stop equals an earlier one of the same thread, the variants taken in between led nowhere:
 //! * if the shared state never changed on the way, they lead nowhere as long as the shared state is the same (`while (!flag);`);
-//! * if it changed and changed back (polling under a lock, a spurious wake-up), they lead nowhere as long as all the rest of the
-//!   program is the same too. Here the thread sleeps only where it holds the fewest locks of its round, so that a sleeper never keeps
-//!   a lock that it would give up by going on.
+//! * if it changed and changed back (polling under a lock), they lead nowhere as long as all the rest of the program is the same too.
+//!   Here the thread sleeps only where it holds the fewest locks of its round, so that a sleeper never keeps a lock that it would give
+//!   up by going on;
+//! * a spurious wake-up that leads back to its wait is ruled out there, with the lock: the wait itself stays open and gives it up. What
+//!   others might have done while the lock was free they could do the first time. A thread never sleeps between such a wake-up and
+//!   its lock, where signals do not reach it.
 //!
 //! Cutting such rounds loses no race: what happens in the second round happened in the first, with no more order around it. Rounds
 //! of more than [`WINDOW`] stops are noticed late, those of more than [`FARTHEST`] not at all: these end at the step limit.
 
 use crate::exec::Cx;
 use crate::memory::mix;
-use crate::thread::{Action, Leaving, OnReturn, Phase, Stand};
+use crate::thread::{Action, Leaving, OnReturn, Phase, Stand, Until, Wait};
 use crate::world::State;
 use raddle_ir::Ty;
 
@@ -37,11 +40,28 @@ struct Stop {
     /// The shared state, and the others, when it went on.
     version: u64,
     others: u64,
-    held: u32,
+    place: Place,
     /// The variant taken from here.
     taken: u32,
     /// Another thread could have moved here.
     chance: bool,
+}
+
+/// Where a thread stops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Number of locks held.
+    pub held: u32,
+    pub rest: Rest,
+}
+
+/// When a thread may sleep at a stop though the shared state changed on its way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    WithFewestLocks,
+    /// It never sleeps here, but need not leave the main way, variant 0, for one that leads back.
+    Detours,
+    Never,
 }
 
 /// The thread has been here before.
@@ -85,10 +105,10 @@ impl Stutter {
     }
 
     /// The thread stops here. `version` and `others` are those of the state it leaves behind.
-    pub fn stops_at(&mut self, local: u64, version: u64, others: u64, held: u32) {
+    pub fn stops_at(&mut self, local: u64, version: u64, others: u64, place: Place) {
         self.local = local;
         self.sleep = None;
-        let now = Stop { local, arrived: version, version, others, held, taken: 0, chance: false };
+        let now = Stop { local, arrived: version, version, others, place, taken: 0, chance: false };
         let mut round = Round::default();
         // The latest equal stop decides how far round the thread has come; earlier ones only add variants.
         let (mut quiet, mut loud) = (Visits::default(), Visits::default());
@@ -124,6 +144,17 @@ impl Stutter {
     }
 }
 
+impl Place {
+    /// Which of these variants, which led back here by a round that others could notice, need not be taken again.
+    fn rules_out(self, taken: u64, round: &Round) -> u64 {
+        match self.rest {
+            Rest::WithFewestLocks if self.held <= round.lowest => taken,
+            Rest::WithFewestLocks | Rest::Never => 0,
+            Rest::Detours => taken & !1,
+        }
+    }
+}
+
 /// What happened between an earlier stop and now.
 #[derive(Clone, Copy, Debug)]
 struct Round {
@@ -145,7 +176,7 @@ impl Round {
     /// The round reaches back to `stop`, from which the thread went on.
     fn back_to(&mut self, stop: &Stop, now: &Stop) {
         self.pure &= stop.version == now.version;
-        self.lowest = self.lowest.min(stop.held);
+        self.lowest = self.lowest.min(stop.place.held);
     }
 
     /// The round reaches back beyond it.
@@ -171,9 +202,10 @@ impl Visits {
     }
 
     fn sleep(&self, now: &Stop, others: Option<u64>) -> Option<Sleep> {
-        let round = self.latest.filter(|round| others.is_none() || now.held <= round.lowest)?;
+        let round = self.latest?;
+        let taken = if others.is_none() { self.taken } else { now.place.rules_out(self.taken, &round) };
         let chance = others.is_some() && round.chance;
-        Some(Sleep { version: now.version, others, taken: self.taken, chance })
+        (taken != 0).then_some(Sleep { version: now.version, others, taken, chance })
     }
 }
 
@@ -204,23 +236,24 @@ impl Far {
     fn arrives(&self, now: &Stop) -> Option<Sleep> {
         let anchor = self.anchor?;
         let same = anchor.local == now.local && anchor.version == now.version && anchor.others == now.others;
-        (same && now.held <= self.round.lowest).then_some(Sleep {
+        let taken = now.place.rules_out(1 << anchor.taken.min(63), &self.round);
+        (same && taken != 0).then_some(Sleep {
             version: now.version,
             others: Some(now.others),
-            taken: 1 << anchor.taken.min(63),
+            taken,
             chance: self.round.chance,
         })
     }
 
     fn passes(&mut self, now: &Stop) {
         self.steps += 1;
-        self.round.lowest = self.round.lowest.min(now.held);
-        let fewer = self.anchor.is_some_and(|anchor| now.held < anchor.held);
+        self.round.lowest = self.round.lowest.min(now.place.held);
+        let fewer = self.anchor.is_some_and(|anchor| now.place.held < anchor.place.held);
         if self.anchor.is_none() || self.steps >= self.power || fewer {
             self.power = (self.power * 2).clamp(1, FARTHEST);
             self.steps = 0;
             self.anchor = Some(*now);
-            self.round = Round { lowest: now.held, ..Round::default() };
+            self.round = Round { lowest: now.place.held, ..Round::default() };
             self.fresh = true;
         }
     }
@@ -270,6 +303,7 @@ impl Cx<'_> {
         let kind = match &self.thread.stand {
             Stand::Before { operation, action } => {
                 let word = match action {
+                    Action::WaitEnd(Wait { until: Until::Spurious, .. }) => 13,
                     Action::WaitEnd(_) => 1,
                     Action::BarrierLeave { round, .. } => 2 + (u64::from(*round) << 8),
                     Action::Resume => 3,

@@ -116,7 +116,17 @@ pub(crate) struct Wait {
     pub mutex: Addr,
     /// Locks of a recursive mutex given up by the wait.
     pub depth: u32,
-    pub timed: bool,
+    pub until: Until,
+}
+
+/// What ends a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    Signalled,
+    /// A signal, the time limit or nothing at all.
+    TimedOut,
+    /// Nothing: it wakes up spuriously.
+    Spurious,
 }
 
 /// How the process (or this run of it) ends.

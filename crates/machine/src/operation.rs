@@ -39,12 +39,13 @@ pub enum OpKind {
     SyncDestroy {
         object: Addr,
     },
-    /// Releases the mutex and starts to wait.
+    /// Releases the mutex and starts to wait. Variant 1 of a wait without a time limit wakes up for no reason: it does not wait, and
+    /// takes the mutex again by an ordinary `Lock`.
     WaitBegin {
         cond: Addr,
         mutex: Addr,
     },
-    /// Waits for a wake-up, then for the mutex. Variant 0: signalled; 1: spurious; 2: timeout.
+    /// Waits for a wake-up, then for the mutex. Variant 0: signalled; of a wait with a time limit also 1: spurious; 2: timeout.
     WaitEnd {
         cond: Addr,
         mutex: Addr,

@@ -302,7 +302,6 @@ pub(super) fn may_vary(kind: OpKind) -> bool {
         | OpKind::Unlock { .. }
         | OpKind::SyncInit { .. }
         | OpKind::SyncDestroy { .. }
-        | OpKind::WaitBegin { .. }
         | OpKind::Broadcast { .. }
         | OpKind::BarrierArrive { .. }
         | OpKind::BarrierLeave { .. }
@@ -316,7 +315,11 @@ pub(super) fn may_vary(kind: OpKind) -> bool {
         | OpKind::Exit
         | OpKind::Yield
         | OpKind::Spin => false,
-        OpKind::Join { .. } | OpKind::WaitEnd { .. } | OpKind::Signal { .. } | OpKind::Choose { .. } => true,
+        OpKind::Join { .. }
+        | OpKind::WaitBegin { .. }
+        | OpKind::WaitEnd { .. }
+        | OpKind::Signal { .. }
+        | OpKind::Choose { .. } => true,
     }
 }
 

@@ -75,9 +75,8 @@ impl<C> Search<'_, '_, C> {
             if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
                 return self.tally.ended(machine, &self.run);
             }
-            self.tally.state(machine, &enabled);
             let awake = |choice: &&Choice| sleep.iter().all(|asleep| asleep.choice.thread != choice.thread);
-            // Spurious wake-ups and timeouts last, so that it is seen where there is nothing else.
+            // The plain outcome first: spurious wake-ups and timeouts make longer runs.
             let plain = enabled.iter().filter(|choice| choice.variant == 0).find(awake);
             let Some(mover) = plain.or_else(|| enabled.iter().find(awake)).map(|choice| choice.thread) else {
                 self.tally.blocked();

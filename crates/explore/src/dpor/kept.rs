@@ -40,8 +40,6 @@ pub struct Kept {
     steps: u64,
     gaps: BTreeSet<Gap>,
     assumptions: Vec<String>,
-    /// See [`Ledger::may_hang`].
-    may_hang: bool,
     found: Vec<KeptSchedule>,
     /// Parents first.
     open: Vec<KeptOpen>,
@@ -129,7 +127,6 @@ impl Kept {
             steps,
             gaps,
             assumptions: assumptions.map(str::to_owned).collect(),
-            may_hang: ledger.may_hang(),
             found: ledger.schedules().map(schedule).collect(),
             open: Vec::new(),
             fresh: Vec::new(),
@@ -145,9 +142,6 @@ impl Kept {
         let [executions, infeasible, truncated] = self.runs;
         let runs = RunCount { executions, infeasible, truncated };
         let mut ledger = Ledger::seeing(visibility(&self.visible));
-        if self.may_hang {
-            ledger.hung();
-        }
         let start = machine.checkpoint();
         for KeptSchedule { visible, choices } in &self.found {
             machine.restore(&start);

@@ -167,7 +167,7 @@ impl Plan {
         self.next_planned(enabled).or_else(|| {
             let asleep = |choice: &Choice| self.sleep.iter().any(|action| action.choice == *choice);
             let mut free = enabled.iter().copied().filter(|choice| !asleep(choice));
-            // Spurious wake-ups and timeouts last, so that it is seen where there is nothing else.
+            // The plain outcome first: spurious wake-ups and timeouts make longer runs.
             let plain = free.clone().find(|choice| choice.variant == 0);
             plain.or_else(|| free.next()).map(|choice| (choice, Tree::default()))
         })

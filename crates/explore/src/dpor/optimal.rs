@@ -155,7 +155,6 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             }
             let mut enabled = Vec::new();
             machine.enabled(&mut enabled);
-            self.tally.state(machine, &enabled);
             self.record(|recording| recording.enter(&enabled, &plan.sleep));
             let Some((choice, below)) = plan.next_choice(&enabled) else {
                 self.record(Recording::leave);

@@ -6,7 +6,7 @@ use super::{Covers, Reduced};
 use crate::enumerate::{
     Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RaceKey, RunCount, Taken,
 };
-use raddle_event::{Addr, Choice, Trace};
+use raddle_event::{Addr, Trace};
 use raddle_machine::{Machine, Status, Visibility};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -280,11 +280,6 @@ impl<'a> Tally<'a> {
             }
         }
         self.note(machine, run)
-    }
-
-    /// Takes note of a state: these choices are open.
-    pub(super) fn state<M: Machine>(&mut self, machine: &M, enabled: &[Choice]) {
-        self.ledger.state(machine, enabled);
     }
 
     pub(super) fn knows(&self, race: &RaceKey) -> bool {

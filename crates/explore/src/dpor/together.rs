@@ -167,7 +167,6 @@ impl<C> Search<'_, '_, '_, C> {
             let action = self.run.steps.last().expect("a step was taken").action.clone();
             let mut enabled = Vec::new();
             machine.enabled(&mut enabled);
-            self.tally.state(machine, &enabled);
             tree.keep(&enabled);
             if tree.is_empty() {
                 plan.taken(action, None);

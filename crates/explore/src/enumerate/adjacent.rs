@@ -8,7 +8,6 @@
 use super::exploration::{
     Coverage, Exploration, FoundProblem, FoundRace, Gap, RaceAccess, RaceKey, RunCount, common,
 };
-use super::ledger::may_hang;
 use super::limits::{Goal, Limits, StateCache};
 use raddle_event::{AtomicOp, Choice, Event, EventKind, Loc, ProblemKind, Schedule, ThreadId};
 use raddle_finding::Deadlocks;
@@ -29,7 +28,6 @@ pub fn every_access<M: Machine>(machine: &mut M, limits: &Limits) -> Exploration
         races: BTreeMap::new(),
         problems: BTreeMap::new(),
         gaps: BTreeSet::new(),
-        may_hang: false,
         runs: RunCount::default(),
         steps: 0,
         assumptions: BTreeSet::new(),
@@ -50,7 +48,6 @@ struct Search<'a> {
     races: BTreeMap<RaceKey, FoundRace>,
     problems: BTreeMap<Vec<(ProblemKind, raddle_base::SiteId, String)>, FoundProblem>,
     gaps: BTreeSet<Gap>,
-    may_hang: bool,
     runs: RunCount,
     steps: u64,
     assumptions: BTreeSet<&'static str>,
@@ -89,7 +86,6 @@ impl Search<'_> {
         }
         let mut choices = Vec::new();
         machine.enabled(&mut choices);
-        self.may_hang |= may_hang(machine, &choices);
         self.look_for_races(machine, &choices)?;
         for choice in choices {
             self.check_limits().map_err(Stop::Gap)?;
@@ -205,7 +201,7 @@ impl Search<'_> {
         let found = self.problems.keys().flatten().any(|(kind, ..)| *kind == ProblemKind::Deadlock);
         let deadlocks = match (found, coverage) {
             (true, _) => Deadlocks::Found,
-            (false, Coverage::Complete) if !self.may_hang => Deadlocks::None,
+            (false, Coverage::Complete) => Deadlocks::None,
             (false, _) => Deadlocks::Unknown,
         };
         if self.limits.cache == StateCache::Fingerprints {

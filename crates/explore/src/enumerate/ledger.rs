@@ -4,9 +4,9 @@
 use super::exploration::{Atomicity, FoundProblem, FoundRace, RaceAccess, RaceKey, common};
 use super::sync_runs::Taken;
 use raddle_base::SiteId;
-use raddle_event::{Choice, Loc, Problem, ProblemKind, Schedule, Trace};
+use raddle_event::{Loc, Problem, ProblemKind, Schedule, Trace};
 use raddle_finding::Deadlocks;
-use raddle_machine::{Machine, OpKind, Operation, Visibility};
+use raddle_machine::{Machine, Visibility};
 use raddle_order::{Listing, RacePair};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,6 @@ pub(crate) struct Found {
     pub(crate) races: Vec<FoundRace>,
     pub(crate) problems: Vec<FoundProblem>,
     pub(crate) assumptions: BTreeSet<&'static str>,
-    may_hang: bool,
 }
 
 impl Found {
@@ -35,25 +34,13 @@ impl Found {
     pub(crate) fn deadlocks(&self, all: bool) -> Deadlocks {
         if self.problems.iter().any(|found| found.problems[0].kind == ProblemKind::Deadlock) {
             Deadlocks::Found
-        } else if all && !self.may_hang {
+        } else if all {
             Deadlocks::None
         } else {
             Deadlocks::Unknown
         }
     }
 }
-
-/// Whether only spurious wake-ups can go on here. They need not happen, so the program may hang.
-pub(crate) fn may_hang<M: Machine>(machine: &M, enabled: &[Choice]) -> bool {
-    let spurious = |choice: &Choice| {
-        let waits = |operation: Operation| matches!(operation.kind, OpKind::WaitEnd { .. });
-        choice.variant == SPURIOUS && machine.pending(choice.thread).is_some_and(waits)
-    };
-    !enabled.is_empty() && enabled.iter().all(spurious)
-}
-
-/// The variant of [`OpKind::WaitEnd`].
-const SPURIOUS: u32 = 1;
 
 /// Kind, place and the function of the thread.
 pub(crate) type ProblemKey = (ProblemKind, SiteId, String);
@@ -92,16 +79,6 @@ impl Ledger {
         &self.found.assumptions
     }
 
-    /// Whether a state was met in which the program may hang.
-    pub(crate) fn may_hang(&self) -> bool {
-        self.found.may_hang
-    }
-
-    /// Such a state was met earlier.
-    pub(crate) fn hung(&mut self) {
-        self.found.may_hang = true;
-    }
-
     /// What shows the races and problems found.
     pub(crate) fn schedules(&self) -> impl Iterator<Item = (&Schedule, &Visibility)> {
         let races = self.found.races.iter().map(|race| (&race.schedule, &race.visibility));
@@ -123,7 +100,6 @@ impl Ledger {
             });
         }
         self.racy.extend(other.racy);
-        self.found.may_hang |= other.found.may_hang;
         self.found.assumptions.extend(other.found.assumptions);
     }
 
@@ -139,11 +115,6 @@ impl Ledger {
             Visibility::Sites(sites) => self.racy.len() > sites.len(),
             Visibility::EveryAccess => false,
         }
-    }
-
-    /// Takes note of a state: these choices are open.
-    pub(crate) fn state<M: Machine>(&mut self, machine: &M, enabled: &[Choice]) {
-        self.found.may_hang |= may_hang(machine, enabled);
     }
 
     pub(crate) fn race_count(&self) -> usize {

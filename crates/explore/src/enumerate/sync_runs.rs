@@ -152,7 +152,6 @@ impl<C> Search<'_, C> {
                 return Ok(());
             }
             machine.enabled(&mut choices);
-            self.ledger.state(machine, &choices);
             if choices.len() == 1 {
                 self.step(machine, choices[0])?;
                 continue;

@@ -74,11 +74,6 @@ impl<'a> Account<'a> {
         self.finish(coverage)
     }
 
-    /// Takes note of a state: these choices are open.
-    pub(crate) fn state<M: Machine>(&mut self, machine: &M, enabled: &[Choice]) {
-        self.ledger.state(machine, enabled);
-    }
-
     /// Before every step.
     pub(crate) fn step(&mut self, depth: usize) -> Result<(), Stop> {
         if self.steps >= self.limits.steps {

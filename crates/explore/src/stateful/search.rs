@@ -200,7 +200,6 @@ impl<C> Search<'_, '_, C> {
             }
             known_as = Some((key, canonical.names));
         }
-        self.account.state(machine, &enabled);
         let waiting = Waiting::of(machine, &enabled);
         let start = first(machine, &enabled, &waiting);
         let mut node = Node {

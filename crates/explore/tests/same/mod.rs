@@ -5,7 +5,6 @@
 use crate::compared::{enumerated, keys, limits};
 use raddle_event::{Problem, ProblemKind};
 use raddle_explore::enumerate::{Coverage, Exploration, FoundProblem, Goal, Limits};
-use raddle_finding::Deadlocks;
 use raddle_testkit::script::{Script, ScriptMachine};
 use std::collections::BTreeSet;
 
@@ -44,12 +43,6 @@ pub fn decides_the_same(script: &Script, search: Search) -> Option<Result<(), St
     })
 }
 
-/// A state in which only spurious wake-ups go on need not be on the way of a reduced search: docs/soundness.md tells.
-fn deadlocks_agree(all: &Exploration, other: &Exploration) -> bool {
-    all.deadlocks == other.deadlocks
-        || (all.deadlocks, other.deadlocks) == (Deadlocks::Unknown, Deadlocks::None)
-}
-
 /// The same races, all of them, and the same problems.
 pub fn lists_the_same(script: &Script, search: Search) -> Option<Result<(), String>> {
     let all = enumerated(script, Goal::AllRaces);
@@ -59,7 +52,7 @@ pub fn lists_the_same(script: &Script, search: Search) -> Option<Result<(), Stri
     let other = search(&mut ScriptMachine::new(script), &limits(Goal::AllRaces));
     Some(if keys(&all) != keys(&other) {
         Err(format!("races {:?} enumerated, {:?} searched", keys(&all), keys(&other)))
-    } else if other.coverage != all.coverage || !deadlocks_agree(&all, &other) {
+    } else if other.coverage != all.coverage || other.deadlocks != all.deadlocks {
         Err(format!("coverage {:?} enumerated, {:?} searched", all.coverage, other.coverage))
     } else if problems(&all) != problems(&other) {
         Err(format!("problems {:?} enumerated, {:?} searched", problems(&all), problems(&other)))

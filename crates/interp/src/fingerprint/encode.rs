@@ -4,7 +4,7 @@ use super::graph::{Graph, Node, Target, is_name, object_names, return_word, sync
 use crate::machine::Interp;
 use crate::memory::{Piece, Slot};
 use crate::sync::{MutexKind, OnceState, SyncObject};
-use crate::thread::{Action, Leaving, Phase, Stand, Thread};
+use crate::thread::{Action, Leaving, Phase, Stand, Thread, Until};
 use raddle_base::StableHasher;
 use raddle_event::{Addr, ThreadId};
 use raddle_ir::Ty;
@@ -287,7 +287,12 @@ impl Encoder<'_> {
         self.word(u64::from(operation.site.0) << 8 | 1);
         match action {
             Action::WaitEnd(wait) => {
-                self.word(2 | u64::from(wait.depth) << 8 | u64::from(wait.timed) << 4);
+                let until = match wait.until {
+                    Until::Signalled => 0,
+                    Until::TimedOut => 1,
+                    Until::Spurious => 2,
+                };
+                self.word(2 | u64::from(wait.depth) << 8 | until << 4);
                 self.addr(wait.cond);
                 self.addr(wait.mutex);
                 let signalled = match self.interp.world.sync.get(wait.cond) {

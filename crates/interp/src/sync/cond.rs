@@ -1,18 +1,21 @@
 //! Condition variables. A wait is two visible operations: giving up the mutex, and coming back with it.
 //!
-//! A signal wakes one waiter of the scheduler's choice. Spurious wake-ups and timeouts may come whenever the mutex is free; a
-//! waiter that has been signalled comes back by the signal.
+//! A signal wakes one waiter of the scheduler's choice. A wait without a time limit decides at its beginning whether it wakes up for no
+//! reason. If so it is no waiter for anybody, which is a wake-up at once whose thread may be slow to take the mutex: a later spurious
+//! wake-up differs from it only for signals, and one that would have reached the waiter is a wake-up by signal. If not, only a
+//! signal ends the wait, so that a program which hangs unless a spurious wake-up happens is seen to hang. A wait with a time limit
+//! cannot hang; there spurious wake-ups and timeouts may come whenever the mutex is free and no signal has come.
 
 use super::birth::Expected;
 use super::{Errno, SyncObject, Waiter};
 use crate::exec::{Cx, Flow, Halt};
 use crate::options::SpuriousWakeups;
-use crate::thread::{Action, Wait};
-use raddle_event::{EventKind, ProblemKind, WakeReason};
+use crate::thread::{Action, Until, Wait};
+use raddle_event::{EventKind, LockMode, ProblemKind, WakeReason};
 use raddle_libmodel::{CondOp, Effect, How, Returns};
-use raddle_machine::OpKind;
+use raddle_machine::{LockHow, OpKind};
 
-/// Variants of [`OpKind::WaitEnd`].
+/// Variants of [`OpKind::WaitEnd`]; `SPURIOUS` also of [`OpKind::WaitBegin`].
 pub(crate) const SIGNALLED: u32 = 0;
 pub(crate) const SPURIOUS: u32 = 1;
 pub(crate) const TIMED_OUT: u32 = 2;
@@ -48,13 +51,22 @@ impl Cx<'_> {
                     Ok(depth) => depth,
                     Err(error) => return Ok(Flow::Return(self.answer(returns, Err(error)))),
                 };
-                waiters.push(Waiter { thread: self.thread.id, signalled: false });
-                self.world.sync.set(cond, SyncObject::Cond(waiters));
                 if self.world.options.spurious_wakeups == SpuriousWakeups::Off {
                     self.assume("A-SPURIOUS");
                 }
-                let wait = Wait { cond, mutex, depth, timed: how == How::Timed };
-                Err(self.stand(OpKind::WaitEnd { cond, mutex }, Action::WaitEnd(wait)))
+                let until = match how {
+                    How::Timed => Until::TimedOut,
+                    _ if variant == SPURIOUS => Until::Spurious,
+                    _ => Until::Signalled,
+                };
+                let action = Action::WaitEnd(Wait { cond, mutex, depth, until });
+                if until == Until::Spurious {
+                    let mode = LockMode::Exclusive;
+                    return Err(self.stand(OpKind::Lock { lock: mutex, mode, how: LockHow::Block }, action));
+                }
+                waiters.push(Waiter { thread: self.thread.id, signalled: false });
+                self.world.sync.set(cond, SyncObject::Cond(waiters));
+                Err(self.stand(OpKind::WaitEnd { cond, mutex }, action))
             }
             CondOp::Signal { cond } => {
                 let address = self.pointer_arg(cond);
@@ -90,9 +102,9 @@ impl Cx<'_> {
 
     /// The wait returns, with the mutex. The call at the present position gets its result.
     pub(crate) fn perform_wait_end(&mut self, wait: Wait, variant: u32) -> Result<(), Halt> {
-        let reason = match variant {
-            SIGNALLED => WakeReason::Signalled,
-            SPURIOUS => WakeReason::Spurious,
+        let reason = match (wait.until, variant) {
+            (Until::Spurious, _) | (_, SPURIOUS) => WakeReason::Spurious,
+            (_, SIGNALLED) => WakeReason::Signalled,
             _ => WakeReason::TimedOut,
         };
         if let Some(SyncObject::Cond(waiters)) = self.world.sync.get(wait.cond) {
@@ -102,7 +114,7 @@ impl Cx<'_> {
         }
         self.event(EventKind::WaitEnd { cond: wait.cond, reason });
         self.acquire_after_wait(wait.mutex, wait.depth);
-        let result = if variant == TIMED_OUT { Err(Errno::TimedOut) } else { Ok(()) };
+        let result = if reason == WakeReason::TimedOut { Err(Errno::TimedOut) } else { Ok(()) };
         let returns = match self.present_effect() {
             Some((Effect::Cond(_, returns), _)) => *returns,
             _ => Returns::Errno,

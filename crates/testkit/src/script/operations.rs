@@ -29,6 +29,12 @@ impl ScriptMachine {
                 let mutex = self.objects.lock(usize::from(lock));
                 (site, OpKind::WaitEnd { cond: self.objects.cond(cond), mutex })
             }
+            At::Awake => {
+                let (site, act) = self.act(thread);
+                let Act::Wait { lock, .. } = act else { unreachable!("the thread waits") };
+                let (lock, mode) = (self.objects.lock(usize::from(lock)), LockMode::Exclusive);
+                (site, OpKind::Lock { lock, mode, how: LockHow::Block })
+            }
             At::BarrierLeave { .. } => {
                 let (site, act) = self.act(thread);
                 let Act::Barrier { barrier } = act else { unreachable!("the thread is at a barrier") };
@@ -138,9 +144,15 @@ impl ScriptMachine {
                 if state.waiter(cond, thread).expect("it waits").signalled == Signalled::Yes {
                     return vec![0];
                 }
-                let spurious = (self.spurious_wakeups == SpuriousWakeups::On).then_some(1);
-                let timeout = (how == How::Timed).then_some(2);
-                spurious.into_iter().chain(timeout).collect()
+                match (how, self.spurious_wakeups) {
+                    (How::Timed, SpuriousWakeups::On) => vec![1, 2],
+                    (How::Timed, SpuriousWakeups::Off) => vec![2],
+                    _ => Vec::new(),
+                }
+            }
+            At::Awake => {
+                let Act::Wait { lock, .. } = self.act(thread).1 else { unreachable!("it waits") };
+                when(state.can_acquire(thread, usize::from(lock), Mode::Exclusive))
             }
             At::BarrierLeave { round } => {
                 let Act::Barrier { barrier } = self.act(thread).1 else { unreachable!("it is at a barrier") };
@@ -177,6 +189,12 @@ impl ScriptMachine {
                         let child = state.thread(thread).local.child(body);
                         when(state.thread(child).local.at == At::Ended)
                     }
+                    Act::Wait { lock, .. }
+                        if self.spurious_wakeups == SpuriousWakeups::On && decides(act) =>
+                    {
+                        let held = state.thread(thread).local.holds(usize::from(lock)).is_some();
+                        if held { vec![0, 1] } else { vec![0] }
+                    }
                     Act::Choose { .. } => vec![0, 1],
                     _ => vec![0],
                 }
@@ -190,12 +208,9 @@ impl ScriptMachine {
         variants
     }
 
-    /// Why a thread without enabled variants cannot move. A waiter whose spurious wake-ups lead back to waiting is blocked; one whose
-    /// timeouts do so goes round in circles.
+    /// Why a thread without enabled variants cannot move.
     pub(super) fn stuck(&self, thread: ThreadId) -> Stuck {
-        let waits = self.state.thread(thread).local.at == At::WaitEnd
-            && !matches!(self.act(thread).1, Act::Wait { how: How::Timed, .. });
-        if waits || self.open_variants(thread).is_empty() { Stuck::Blocked } else { Stuck::Asleep }
+        if self.open_variants(thread).is_empty() { Stuck::Blocked } else { Stuck::Asleep }
     }
 
     /// Whether the operation could ever go another way, in this state or in another one with the same local state.
@@ -205,6 +220,7 @@ impl ScriptMachine {
             At::Code => match self.code(thread) {
                 Code::Act { act: Act::Lock { how, .. } | Act::Down { how, .. }, .. } => how == How::Timed,
                 Code::Act { act: Act::Signal { .. } | Act::Choose { .. }, .. } => true,
+                Code::Act { act, .. } => decides(act),
                 _ => false,
             },
             _ => false,
@@ -254,4 +270,9 @@ fn lock_how(how: How) -> LockHow {
         How::Try => LockHow::Try,
         How::Timed => LockHow::Timed,
     }
+}
+
+/// Whether the act is a wait that decides at its beginning whether it ends for no reason. One with a time limit does so at its end.
+fn decides(act: Act) -> bool {
+    matches!(act, Act::Wait { how, .. } if how != How::Timed)
 }

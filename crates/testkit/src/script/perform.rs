@@ -24,7 +24,7 @@ impl ScriptMachine {
                 self.state.local_mut(thread).at = At::Code;
                 Effect::None(Vec::new())
             }
-            At::WaitEnd => self.wait_end(thread, variant, sink),
+            At::WaitEnd | At::Awake => self.wait_end(thread, variant, sink),
             At::BarrierLeave { round } => {
                 let (site, act) = self.act(thread);
                 let Act::Barrier { barrier } = act else { unreachable!("the thread is at a barrier") };
@@ -111,10 +111,14 @@ impl ScriptMachine {
                     Effect::Some
                 } else {
                     self.emit(thread, site, EventKind::WaitBegin { cond: self.objects.cond(cond) }, sink);
-                    let waiter = Waiter { thread, signalled: Signalled::No };
-                    self.state.conds[usize::from(cond)].push(waiter);
                     self.release(thread, site, usize::from(lock), sink);
-                    self.state.local_mut(thread).at = At::WaitEnd;
+                    if variant == 1 {
+                        self.state.local_mut(thread).at = At::Awake;
+                    } else {
+                        let waiter = Waiter { thread, signalled: Signalled::No };
+                        self.state.conds[usize::from(cond)].push(waiter);
+                        self.state.local_mut(thread).at = At::WaitEnd;
+                    }
                     return Effect::None(Vec::new());
                 }
             }
@@ -325,15 +329,23 @@ impl ScriptMachine {
         let (site, act) = self.act(thread);
         let Act::Wait { cond, lock, .. } = act else { unreachable!("the thread waits") };
         self.state.conds[usize::from(cond)].retain(|waiter| waiter.thread != thread);
-        let reason = match variant {
-            0 => WakeReason::Signalled,
-            1 => WakeReason::Spurious,
+        let reason = match (self.state.thread(thread).local.at, variant) {
+            (At::Awake, _) | (_, 1) => WakeReason::Spurious,
+            (_, 0) => WakeReason::Signalled,
             _ => WakeReason::TimedOut,
         };
         self.emit(thread, site, EventKind::WaitEnd { cond: self.objects.cond(cond), reason }, sink);
-        let effect = self.acquire(thread, site, usize::from(lock), Mode::Exclusive, sink);
+        let lock = usize::from(lock);
+        let taken = self.acquire(thread, site, lock, Mode::Exclusive, sink);
+        let effect = match reason {
+            WakeReason::Signalled => Effect::Some,
+            _ if self.state.thread(thread).local.at == At::Awake => {
+                Effect::None(vec![Condition::Regained { lock }])
+            }
+            _ => taken,
+        };
         self.next(thread);
-        if reason == WakeReason::Signalled { Effect::Some } else { effect }
+        effect
     }
 
     fn signal(

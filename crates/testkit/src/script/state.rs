@@ -96,6 +96,8 @@ pub(super) enum At {
     /// Before the code at the innermost frame's position.
     Code,
     WaitEnd,
+    /// In a wait that ends for no reason, before its lock is taken again.
+    Awake,
     BarrierLeave {
         round: u32,
     },

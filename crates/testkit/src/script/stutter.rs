@@ -41,10 +41,25 @@ pub(super) struct Nap {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
-    Bytes { place: Place, value: u64 },
-    Free { lock: usize, mode: Mode },
-    Taken { lock: usize, mode: Mode },
-    Empty { sem: usize },
+    Bytes {
+        place: Place,
+        value: u64,
+    },
+    Free {
+        lock: usize,
+        mode: Mode,
+    },
+    /// A wait gave the lock up and took it again: always possible from where the wait begins.
+    Regained {
+        lock: usize,
+    },
+    Taken {
+        lock: usize,
+        mode: Mode,
+    },
+    Empty {
+        sem: usize,
+    },
 }
 
 /// Whether a step left a trace in the shared state.
@@ -113,7 +128,10 @@ impl State {
 
     /// A try failed on this lock: rounds of other threads that held it were noticed.
     pub(super) fn notice_lock(&mut self, by: ThreadId, lock: usize) {
-        self.forget(by, |condition| matches!(condition, Condition::Free { lock: l, .. } if *l == lock));
+        self.forget(
+            by,
+            |condition| matches!(condition, Condition::Free { lock: l, .. } | Condition::Regained { lock: l } if *l == lock),
+        );
     }
 
     fn forget(&mut self, by: ThreadId, concerned: impl Fn(&Condition) -> bool) {
@@ -133,6 +151,7 @@ impl State {
         match condition {
             Condition::Bytes { place, value } => self.read(place) == value,
             Condition::Free { lock, mode } => self.can_acquire(thread, lock, mode),
+            Condition::Regained { .. } => true,
             Condition::Taken { lock, mode } => !self.can_acquire(thread, lock, mode),
             Condition::Empty { sem } => self.sems[sem] == 0,
         }
