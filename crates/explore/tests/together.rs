@@ -35,6 +35,7 @@ fn three_list_like_the_enumerator() {
 }
 
 /// Every class is explored by one of them and once, as if one had done it all. All accesses are visible, so that one pass finds all.
+/// With threads that may go round in circles classes are finer than need be, and how fine depends on the order of the runs.
 #[test]
 fn three_explore_every_class_once() {
     let same = |script: &Script| {
@@ -46,8 +47,9 @@ fn three_explore_every_class_once() {
         let three = together(&ScriptMachine::new(script), &limits, Visibility::EveryAccess);
         let found = |reduced: &Reduced| {
             let exploration = &reduced.exploration;
+            let exact = !ScriptMachine::new(script).has_endless_loops();
             (
-                exploration.runs,
+                exact.then_some(exploration.runs),
                 reduced.blocked,
                 keys(exploration),
                 problems(exploration),

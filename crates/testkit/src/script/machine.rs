@@ -72,6 +72,11 @@ impl ScriptMachine {
         }
     }
 
+    /// Whether a thread may go round in circles.
+    pub fn has_endless_loops(&self) -> bool {
+        self.program.endless_loops == EndlessLoops::Present
+    }
+
     pub fn stuttering(mut self, stuttering: Stuttering) -> Self {
         self.stuttering = stuttering;
         self
