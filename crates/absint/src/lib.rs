@@ -6,7 +6,6 @@ pub mod accesses;
 pub mod calls;
 pub mod cfg;
 pub mod components;
-pub mod fast_hash;
 pub mod induction;
 pub mod must_alias;
 pub mod order;
@@ -18,4 +17,5 @@ pub mod terms;
 pub mod threads;
 pub mod values;
 
+pub use raddle_base::fast_hash;
 pub use roots::Roots;

@@ -24,6 +24,7 @@ macro_rules! define_id {
             fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("more than 2^32 ids of one kind"))
             }
+            #[inline]
             fn index(self) -> usize {
                 self.0 as usize
             }
@@ -65,6 +66,10 @@ impl<I: Id, T> IdVec<I, T> {
         let id = I::from_index(self.items.len());
         self.items.push(item);
         id
+    }
+
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
     }
 
     pub fn len(&self) -> usize {

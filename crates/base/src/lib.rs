@@ -5,6 +5,7 @@
 // The macro [`define_id!`] names this crate from outside and from inside.
 extern crate self as raddle_base;
 
+pub mod fast_hash;
 mod hash;
 mod id;
 mod intern;

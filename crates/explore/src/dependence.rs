@@ -377,6 +377,22 @@ impl Footprint {
         Footprint::Lock { lock, using }
     }
 
+    /// Bits for the objects and threads concerned: footprints that are dependent have one in common.
+    pub fn marks(&self) -> u64 {
+        /// Of [`Footprint::Nothing`] and [`Footprint::Everything`] alone.
+        const ALWAYS: u64 = 1 << 63;
+        const CREATION: u64 = 1 << 62;
+        let bit = |number: u32| 1 << (number.wrapping_mul(0x9E37_79B1) >> 16) % 62;
+        match *self {
+            Footprint::Nothing => ALWAYS,
+            Footprint::Everything => u64::MAX,
+            Footprint::Memory { loc, .. } => bit(loc.object.0),
+            Footprint::Creation => CREATION,
+            Footprint::Thread(thread) => bit(thread.0),
+            _ => self.objects().into_iter().flatten().fold(0, |marks, at| marks | bit(at.object.0)),
+        }
+    }
+
     /// Of an arrival at a barrier.
     pub fn round(&self) -> Option<u32> {
         match self {

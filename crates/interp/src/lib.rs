@@ -51,6 +51,7 @@ mod start;
 mod stutter;
 mod sync;
 mod thread;
+mod threads;
 mod thunks;
 pub mod values;
 mod world;

@@ -1,8 +1,8 @@
 //! Which registers still matter at a place: only these are part of a thread's state.
 
 use crate::code::{Func, Pc, S};
+use raddle_base::fast_hash::FastMap;
 use raddle_ir::{Block, Function, Operand, Ty};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A slot whose value may still be read.
@@ -21,7 +21,7 @@ pub(crate) struct Liveness {
 /// Answers by place, kept for the next question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LiveCache {
-    known: HashMap<(u32, Pc), Arc<[LiveSlot]>>,
+    known: FastMap<(u32, Pc), Arc<[LiveSlot]>>,
 }
 
 impl LiveCache {

@@ -6,6 +6,7 @@ use crate::image::{Callable, Image};
 use crate::memory::Memory;
 use crate::options::{Options, StartError};
 use crate::thread::{Stand, Thread};
+use crate::threads::Threads;
 use crate::world::{State, Watch, World};
 use crate::{fingerprint, names, schedule, start};
 use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
@@ -23,9 +24,11 @@ pub struct Interp {
     pub(crate) image: Arc<Image>,
     pub(crate) memory: Memory,
     pub(crate) world: World,
-    pub(crate) threads: Vec<Arc<Thread>>,
+    pub(crate) threads: Threads,
     start: Option<Arc<Checkpoint>>,
     marks: usize,
+    /// Room for lists of choices.
+    pub(crate) choices: Vec<Choice>,
     /// Of runs that were undone.
     uncovered: BTreeSet<String>,
 }
@@ -34,7 +37,6 @@ pub struct Interp {
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     mark: usize,
-    threads: Vec<Arc<Thread>>,
     state: State,
     output: usize,
     problems: usize,
@@ -48,11 +50,13 @@ impl Interp {
             image: Arc::new(image),
             memory,
             world,
-            threads: vec![Arc::new(main)],
+            threads: Threads::default(),
             start: None,
             marks: 0,
+            choices: Vec::new(),
             uncovered: BTreeSet::new(),
         };
+        interp.threads.push(main);
         let checkpoint = interp.checkpoint();
         interp.start = Some(Arc::new(checkpoint));
         Ok(interp)
@@ -114,7 +118,7 @@ impl Interp {
             image: &self.image,
             memory: &mut self.memory,
             world: &mut self.world,
-            thread: Arc::make_mut(&mut self.threads[thread.0 as usize]),
+            thread: self.threads.get_mut(thread),
             sink,
         }
     }
@@ -132,14 +136,14 @@ impl Machine for Interp {
     }
 
     fn pending(&self, thread: ThreadId) -> Option<Operation> {
-        match &self.threads.get(thread.0 as usize)?.stand {
+        match &self.threads.get(thread)?.stand {
             Stand::Before { operation, .. } => Some(*operation),
             Stand::Ended => None,
         }
     }
 
     fn standpoint(&self, thread: ThreadId) -> u64 {
-        self.threads[thread.0 as usize].stutter.local
+        self.threads[thread].stutter.local
     }
 
     fn enabled(&self, choices: &mut Vec<Choice>) {
@@ -156,11 +160,11 @@ impl Machine for Interp {
     fn checkpoint(&mut self) -> Checkpoint {
         let mark = self.memory.checkpoint();
         self.world.sync.checkpoint();
+        self.threads.checkpoint();
         debug_assert_eq!(mark, self.marks);
         self.marks += 1;
         Checkpoint {
             mark,
-            threads: self.threads.clone(),
             state: self.world.state.clone(),
             output: self.world.output.len(),
             problems: self.world.problems.len(),
@@ -171,12 +175,12 @@ impl Machine for Interp {
         assert!(checkpoint.mark < self.marks, "an earlier checkpoint was restored or this one discarded");
         self.memory.restore(checkpoint.mark);
         self.world.sync.restore(checkpoint.mark);
+        self.threads.restore(checkpoint.mark);
         self.marks = checkpoint.mark + 1;
-        self.threads.clone_from(&checkpoint.threads);
         if !Arc::ptr_eq(&self.world.state.incomplete, &checkpoint.state.incomplete) {
             self.uncovered.extend(self.world.state.incomplete.iter().cloned());
         }
-        self.world.state = checkpoint.state.clone();
+        self.world.state.clone_from(&checkpoint.state);
         self.world.output.truncate(checkpoint.output);
         self.world.problems.truncate(checkpoint.problems);
     }
@@ -185,6 +189,7 @@ impl Machine for Interp {
         assert_eq!(checkpoint.mark + 1, self.marks, "only the latest checkpoint can be discarded");
         self.memory.discard(checkpoint.mark);
         self.world.sync.discard(checkpoint.mark);
+        self.threads.discard(checkpoint.mark);
         self.marks = checkpoint.mark;
     }
 
@@ -218,7 +223,7 @@ impl Machine for Interp {
     }
 
     fn call_sites(&self, thread: ThreadId) -> Vec<raddle_base::SiteId> {
-        let thread = &self.threads[thread.0 as usize];
+        let thread = &self.threads[thread];
         Calls { image: &self.image, frames: &thread.frames }.call_sites()
     }
 
@@ -243,6 +248,6 @@ impl Machine for Interp {
     }
 
     fn held_locks(&self, thread: ThreadId) -> Vec<Addr> {
-        self.threads[thread.0 as usize].held.iter().map(|held| held.lock).collect()
+        self.threads[thread].held.iter().map(|held| held.lock).collect()
     }
 }

@@ -9,26 +9,27 @@ use crate::sync::{OnceState, Readiness, SyncObject};
 use crate::thread::{Action, Phase, Stand, Thread, Until, Wait};
 use raddle_event::{Addr, Choice, EventKind, Problem, ProblemKind, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Sink, Status};
-use std::sync::Arc;
 
 pub(crate) fn enabled(interp: &Interp, choices: &mut Vec<Choice>) {
     let view = View::of(interp);
-    for thread in &interp.threads {
+    for thread in interp.threads.iter() {
         view.choices(thread, choices);
     }
 }
 
 /// Performs a choice and runs the thread to its next stop. Panics when the choice is not open.
 pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
-    let open = interp.threads.get(choice.thread.0 as usize).is_some_and(|thread| {
-        let mut choices = Vec::new();
-        View::of(interp).choices(thread, &mut choices);
-        choices.contains(&choice)
-    });
-    assert!(open && interp.world.state.status == Status::Running, "{choice:?} is not enabled");
-    interp.world.state.steps += 1;
+    let mut choices = std::mem::take(&mut interp.choices);
     let view = View::of(interp);
-    let (version, others) = (view.version, view.others(&interp.threads[choice.thread.0 as usize]));
+    choices.clear();
+    if let Some(thread) = interp.threads.get(choice.thread) {
+        view.choices(thread, &mut choices);
+    }
+    let open = choices.contains(&choice);
+    assert!(open && interp.world.state.status == Status::Running, "{choice:?} is not enabled");
+    let (version, others) = (view.version, view.others(&interp.threads[choice.thread]));
+    interp.choices = choices;
+    interp.world.state.steps += 1;
     let mut cx = interp.cx(choice.thread, sink);
     cx.thread.stutter.takes(choice.variant, version, others);
     let (kind, action) = match &cx.thread.stand {
@@ -89,7 +90,7 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
 /// New threads join in; the thread's stop is noted; the run may be over.
 fn after_step(interp: &mut Interp, moved: ThreadId) {
     for thread in std::mem::take(&mut interp.world.spawned) {
-        interp.threads.push(Arc::new(thread));
+        interp.threads.push(thread);
         let id = ThreadId(interp.threads.len() as u32 - 1);
         note_stop(interp, id);
     }
@@ -101,11 +102,11 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
         interp.world.state.status = Status::Limit { reason: "visible operations of one run".to_owned() };
         return;
     }
+    let mut choices = std::mem::take(&mut interp.choices);
     let view = View::of(interp);
-    let mut choices = Vec::new();
     let mut others_can_move = false;
     let mut any = false;
-    for thread in &interp.threads {
+    for thread in interp.threads.iter() {
         choices.clear();
         view.choices(thread, &mut choices);
         any |= !choices.is_empty();
@@ -114,8 +115,9 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
             break;
         }
     }
+    interp.choices = choices;
     if others_can_move {
-        Arc::make_mut(&mut interp.threads[moved.0 as usize]).stutter.note_chance();
+        interp.threads.get_mut(moved).stutter.note_chance();
     }
     if !any {
         stuck(interp);
@@ -162,7 +164,7 @@ fn stuck(interp: &mut Interp) {
     let mut spinning = false;
     let mut chance = false;
     let mut problems = Vec::new();
-    for thread in &interp.threads {
+    for thread in interp.threads.iter() {
         let Stand::Before { operation, .. } = &thread.stand else { continue };
         let asleep = view.asleep(thread);
         spinning |= asleep;

@@ -5,16 +5,15 @@ use crate::libc::{LibState, STREAM_BYTES, STREAM_KEYS};
 use crate::live::LiveCache;
 use crate::memory::{Birth, Fill, Full, Memory, Name, Named, StackId};
 use crate::options::{Options, StartError};
-use crate::stutter::local_token;
 use crate::sync::SyncTable;
 use crate::thread::{Action, Stand, Thread};
 use crate::thunks::{self, Thunked};
-use crate::world::{Life, State, Watch, World};
+use crate::world::{Lasting, State, Watch, World};
 use raddle_base::SiteId;
 use raddle_event::ThreadId;
 use raddle_ir::{FunctionId, Global, Init, Program, SymbolRef, Ty};
 use raddle_libmodel::{Models, Variable};
-use raddle_machine::{ObjectKind, OpKind, Operation, Status};
+use raddle_machine::{ObjectKind, OpKind, Operation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,31 +49,15 @@ pub(crate) fn start(
     thread.stand = Stand::Before { operation, action: Action::Begin };
     thread.stutter.local = 1;
     let undefined = undefined_variables(&program);
-    let state = State {
-        status: Status::Running,
-        lives: Arc::new(vec![Life {
-            entry: main,
-            created: None,
-            ended: false,
-            detached: false,
-            joined: false,
-            result: 0,
-            exposed: false,
-        }]),
-        at_exit: Arc::default(),
-        keys: Arc::default(),
-        library: Arc::new(library),
-        assumptions: if undefined.is_empty() { Arc::default() } else { Arc::new(vec!["A-EXTERN"]) },
+    let lasting = Lasting {
+        at_exit: Vec::new(),
+        keys: Vec::new(),
+        library,
+        assumptions: if undefined.is_empty() { Vec::new() } else { vec!["A-EXTERN"] },
         incomplete: Arc::new(undefined),
         libc: LibState::default(),
-        libc_hash: 0,
-        time: 1_700_000_000_000_000_000,
-        input_taken: 0,
-        steps: 0,
-        instructions: 0,
-        ambient: 0,
-        locals: local_token(0, 1),
     };
+    let state = State::new(main, lasting);
     let world = World {
         state,
         output: Vec::new(),

@@ -22,7 +22,7 @@ use raddle_ir::Ty;
 /// Stops remembered.
 const WINDOW: usize = 24;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Stutter {
     /// Latest stops, oldest first.
     stops: Vec<Stop>,
@@ -74,6 +74,20 @@ pub(crate) struct Sleep {
     taken: u64,
     /// Another thread had a chance to move on the way round.
     pub chance: bool,
+}
+
+impl Clone for Stutter {
+    fn clone(&self) -> Self {
+        let mut copy = Stutter::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        let Stutter { stops, far, sleep, local } = from;
+        self.stops.clone_from(stops);
+        (self.far, self.sleep, self.local) = (*far, *sleep, *local);
+    }
 }
 
 impl Stutter {
@@ -371,15 +385,9 @@ impl Cx<'_> {
 }
 
 pub(crate) fn version(memory: u64, sync: u64, state: &State) -> u64 {
-    let ended = state.lives.iter().fold(state.lives.len() as u64, |sum, life| {
-        sum.rotate_left(3)
-            ^ u64::from(life.ended)
-            ^ u64::from(life.joined) << 1
-            ^ u64::from(life.detached) << 2
-    });
     memory
         .wrapping_add(sync.rotate_left(1))
-        .wrapping_add(mix(state.ambient ^ state.libc_hash ^ 0x77, ended | 1))
+        .wrapping_add(mix(state.ambient ^ state.libc_hash ^ 0x77, state.lives_hash | 1))
 }
 
 /// What a thread's local state adds to the hash over all threads.

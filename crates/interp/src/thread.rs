@@ -10,7 +10,7 @@ use raddle_ir::{FunctionId, GlobalId, Ty};
 use raddle_machine::Operation;
 use std::sync::Arc;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Thread {
     pub id: ThreadId,
     /// Frames one after the other.
@@ -175,6 +175,48 @@ pub(crate) enum Leaving {
 pub(crate) struct Held {
     pub lock: Addr,
     pub mode: LockMode,
+}
+
+impl Clone for Thread {
+    fn clone(&self) -> Self {
+        let mut copy = Thread::new(self.id);
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Uses what was allocated before.
+    fn clone_from(&mut self, from: &Self) {
+        let Thread {
+            id,
+            regs,
+            frames,
+            allocas,
+            stand,
+            phase,
+            tls,
+            errno,
+            specific,
+            held,
+            leaving,
+            stutter,
+            cleanups,
+            nesting,
+        } = from;
+        self.id = *id;
+        self.regs.clone_from(regs);
+        self.frames.clone_from(frames);
+        self.allocas.clone_from(allocas);
+        self.stand.clone_from(stand);
+        self.phase.clone_from(phase);
+        self.tls.clone_from(tls);
+        self.errno = *errno;
+        self.specific.clone_from(specific);
+        self.held.clone_from(held);
+        self.leaving.clone_from(leaving);
+        self.stutter.clone_from(stutter);
+        self.cleanups = *cleanups;
+        self.nesting = *nesting;
+    }
 }
 
 impl Thread {

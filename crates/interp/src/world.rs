@@ -3,6 +3,7 @@
 use crate::libc::LibState;
 use crate::live::LiveCache;
 use crate::options::Options;
+use crate::stutter::local_token;
 use crate::sync::SyncTable;
 use crate::thread::Thread;
 use raddle_base::SiteId;
@@ -10,6 +11,7 @@ use raddle_event::{Problem, ThreadId};
 use raddle_ir::{FunctionId, Ty};
 use raddle_machine::{Status, Visibility};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -36,15 +38,10 @@ pub(crate) struct World {
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub status: Status,
-    pub lives: Arc<Vec<Life>>,
-    pub at_exit: Arc<Vec<u64>>,
-    pub keys: Arc<Vec<Key>>,
-    /// Blocks private to the library, by key.
-    pub library: Arc<BTreeMap<String, u64>>,
-    pub assumptions: Arc<Vec<&'static str>>,
-    pub incomplete: Arc<Vec<String>>,
-    /// What the library remembers apart from memory.
-    pub libc: LibState,
+    lives: Arc<Vec<Life>>,
+    /// Hash of what others can learn of threads.
+    pub lives_hash: u64,
+    lasting: Arc<Lasting>,
     /// Hash of `libc`.
     pub libc_hash: u64,
     pub time: u64,
@@ -57,11 +54,24 @@ pub(crate) struct State {
     pub locals: u64,
 }
 
+/// What seldom changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Lasting {
+    pub at_exit: Vec<u64>,
+    pub keys: Vec<Key>,
+    /// Blocks private to the library, by key.
+    pub library: BTreeMap<String, u64>,
+    pub assumptions: Vec<&'static str>,
+    pub incomplete: Arc<Vec<String>>,
+    /// What the library remembers apart from memory.
+    pub libc: LibState,
+}
+
 /// What other threads can learn of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
     pub entry: FunctionId,
-    pub created: Option<(ThreadId, SiteId, Arc<[SiteId]>)>,
+    pub created: Option<Created>,
     pub ended: bool,
     pub detached: bool,
     pub joined: bool,
@@ -69,6 +79,9 @@ pub(crate) struct Life {
     /// Its handle has been looked at as a number.
     pub exposed: bool,
 }
+
+/// By whom, where, and the call sites outwards.
+pub(crate) type Created = (ThreadId, SiteId, Arc<[SiteId]>);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
@@ -114,15 +127,56 @@ impl Watch {
 }
 
 impl State {
+    /// Right before the first step of the main thread, which runs `main`.
+    pub fn new(main: FunctionId, lasting: Lasting) -> Self {
+        let mut state = Self {
+            status: Status::Running,
+            lives: Arc::default(),
+            lives_hash: 0,
+            lasting: Arc::new(lasting),
+            libc_hash: 0,
+            time: 1_700_000_000_000_000_000,
+            input_taken: 0,
+            steps: 0,
+            instructions: 0,
+            ambient: 0,
+            locals: local_token(0, 1),
+        };
+        state.create(main, None);
+        state
+    }
+
+    pub fn lasting_mut(&mut self) -> &mut Lasting {
+        Arc::make_mut(&mut self.lasting)
+    }
+
+    pub fn lives(&self) -> &[Life] {
+        &self.lives
+    }
+
+    /// The next thread, which runs `entry`.
+    pub fn create(&mut self, entry: FunctionId, created: Option<Created>) {
+        Arc::make_mut(&mut self.lives).push(Life {
+            entry,
+            created,
+            ended: false,
+            detached: false,
+            joined: false,
+            result: 0,
+            exposed: false,
+        });
+        self.lives_hash = lives_hash(&self.lives);
+    }
+
     pub fn assume(&mut self, id: &'static str) {
         if let Err(at) = self.assumptions.binary_search(&id) {
-            Arc::make_mut(&mut self.assumptions).insert(at, id);
+            self.lasting_mut().assumptions.insert(at, id);
         }
     }
 
     pub fn not_covered(&mut self, what: &str) {
         if !self.incomplete.iter().any(|known| known == what) {
-            Arc::make_mut(&mut self.incomplete).push(what.to_owned());
+            Arc::make_mut(&mut self.lasting_mut().incomplete).push(what.to_owned());
         }
     }
 
@@ -130,7 +184,25 @@ impl State {
         &self.lives[thread.0 as usize]
     }
 
-    pub fn life_mut(&mut self, thread: ThreadId) -> &mut Life {
-        &mut Arc::make_mut(&mut self.lives)[thread.0 as usize]
+    pub fn change_life(&mut self, thread: ThreadId, change: impl FnOnce(&mut Life)) {
+        change(&mut Arc::make_mut(&mut self.lives)[thread.0 as usize]);
+        self.lives_hash = lives_hash(&self.lives);
     }
+}
+
+impl Deref for State {
+    type Target = Lasting;
+
+    fn deref(&self) -> &Lasting {
+        &self.lasting
+    }
+}
+
+fn lives_hash(lives: &[Life]) -> u64 {
+    lives.iter().fold(lives.len() as u64, |sum, life| {
+        sum.rotate_left(3)
+            ^ u64::from(life.ended)
+            ^ u64::from(life.joined) << 1
+            ^ u64::from(life.detached) << 2
+    })
 }

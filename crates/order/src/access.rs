@@ -24,6 +24,8 @@ pub enum Class {
 }
 
 impl Class {
+    pub const ALL: [Class; 4] = [Class::PlainRead, Class::PlainWrite, Class::AtomicRead, Class::AtomicWrite];
+
     pub fn conflicts(self, other: Class) -> bool {
         (self.writes() || other.writes()) && !(self.is_atomic() && other.is_atomic())
     }

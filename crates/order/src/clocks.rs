@@ -9,25 +9,29 @@
 //! must be created by an event; ids are dense.
 
 use crate::messages::Messages;
+use crate::undo::Log;
 use crate::vector_clock::{Epoch, VectorClock};
+use raddle_base::fast_hash::FastMap;
 use raddle_base::{Id, IdVec};
 use raddle_event::{AccessKind, Addr, AtomicOp, Event, EventKind, Loc, LockMode, ThreadId};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Clocks {
-    threads: IdVec<ThreadId, Thread>,
-    locks: HashMap<Addr, Lock>,
-    semaphores: HashMap<Addr, VectorClock>,
-    onces: HashMap<Addr, VectorClock>,
+    pub(crate) threads: IdVec<ThreadId, Thread>,
+    pub(crate) locks: FastMap<Addr, Lock>,
+    pub(crate) semaphores: FastMap<Addr, VectorClock>,
+    pub(crate) onces: FastMap<Addr, VectorClock>,
     /// Open rounds of each barrier.
-    barriers: HashMap<Addr, HashMap<u32, Round>>,
-    messages: Messages,
+    pub(crate) barriers: FastMap<Addr, Rounds>,
+    pub(crate) messages: Messages,
+    pub(crate) log: Log,
 }
 
+pub(crate) type Rounds = FastMap<u32, Round>;
+
 #[derive(Clone, Debug)]
-struct Thread {
+pub(crate) struct Thread {
     clock: VectorClock,
     life: Life,
     /// The clock at the last release fence: what relaxed stores tell.
@@ -45,13 +49,13 @@ enum Life {
 
 /// Releases so far, by mode: those of readers order later writers only.
 #[derive(Clone, Debug, Default)]
-struct Lock {
+pub(crate) struct Lock {
     exclusive: VectorClock,
     shared: VectorClock,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Round {
+pub(crate) struct Round {
     arrivals: VectorClock,
     inside: u32,
 }
@@ -60,11 +64,12 @@ impl Clocks {
     pub fn new() -> Self {
         let mut clocks = Self {
             threads: IdVec::new(),
-            locks: HashMap::new(),
-            semaphores: HashMap::new(),
-            onces: HashMap::new(),
-            barriers: HashMap::new(),
+            locks: FastMap::default(),
+            semaphores: FastMap::default(),
+            onces: FastMap::default(),
+            barriers: FastMap::default(),
             messages: Messages::default(),
+            log: Log::default(),
         };
         clocks.thread(ThreadId::MAIN).life = Life::Alive;
         clocks
@@ -89,6 +94,9 @@ impl Clocks {
 
     pub fn arrive(&mut self, event: &Event) {
         let id = event.thread;
+        if self.log.is_kept() {
+            self.save(event);
+        }
         let thread = self.thread(id);
         if thread.life == Life::Unborn {
             thread.life = Life::Alive;
@@ -222,6 +230,12 @@ impl Clocks {
             });
         }
         &mut self.threads[id]
+    }
+}
+
+impl Thread {
+    pub(crate) fn is_unborn(&self) -> bool {
+        self.life == Life::Unborn
     }
 }
 

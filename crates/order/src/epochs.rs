@@ -7,6 +7,7 @@
 
 use crate::access::{Class, access};
 use crate::clocks::Clocks;
+use crate::front::Front;
 use crate::race::FirstRace;
 use crate::ranges::Ranges;
 use crate::shadow::{Shadow, byte_range, part};
@@ -41,15 +42,6 @@ struct Last {
 struct LastAtomic {
     write: Front,
     read: Front,
-}
-
-/// The latest of some accesses: those that do not happen before another of them.
-#[derive(Clone, Debug, Default)]
-enum Front {
-    #[default]
-    Empty,
-    One(Epoch),
-    Many(Box<VectorClock>),
 }
 
 impl Epochs {
@@ -146,30 +138,6 @@ impl Last {
             Class::PlainRead => self.read.advance(epoch, clock),
             Class::AtomicWrite => self.atomic.get_or_insert_default().write.advance(epoch, clock),
             Class::AtomicRead => self.atomic.get_or_insert_default().read.advance(epoch, clock),
-        }
-    }
-}
-
-impl Front {
-    fn covered_by(&self, clock: &VectorClock) -> bool {
-        match self {
-            Front::Empty => true,
-            Front::One(epoch) => clock.covers(*epoch),
-            Front::Many(epochs) => clock.includes(epochs),
-        }
-    }
-
-    /// Adds an access at `epoch`; `clock` is what happens before it.
-    fn advance(&mut self, epoch: Epoch, clock: &VectorClock) {
-        match self {
-            Front::Many(epochs) if !clock.includes(epochs) => epochs.set(epoch),
-            Front::One(last) if !clock.covers(*last) => {
-                let mut epochs = VectorClock::default();
-                epochs.set(*last);
-                epochs.set(epoch);
-                *self = Front::Many(Box::new(epochs));
-            }
-            _ => *self = Front::One(epoch),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! * [`lockset`]: the lockset form of Elmas, Qadeer and Tasiran, *Precise Race Detection and Efficient Model Checking Using
 //!   Locksets* (MSR-TR-2005-118, 2006), extended to what C programs use;
-//! * [`epochs`] on [`clocks`]: epochs and vector clocks, the fast one; [`pairs`] lists all races from the same clocks;
+//! * [`epochs`] on [`clocks`]: epochs and vector clocks, the fast one; [`pairs`] lists all races from the same clocks,
+//!   [`rewinding`] tells for searches whether there is any;
 //! * [`closure`]: the transitive closure of the definition, slow and obvious, sharing no code with the others.
 //!
 //! [`eraser`] and [`lsa`] are the two older lockset algorithms that the paper compares itself with. They are wrong where the paper
@@ -19,12 +20,15 @@ pub mod eraser;
 pub mod lockset;
 pub mod lsa;
 pub mod pairs;
+pub mod rewinding;
 
 mod access;
+mod front;
 mod messages;
 mod race;
 mod ranges;
 mod shadow;
+mod undo;
 mod vector_clock;
 
 pub use clocks::Clocks;
@@ -33,4 +37,5 @@ pub use epochs::Epochs;
 pub use lockset::Locksets;
 pub use pairs::{Listing, Pairs, races};
 pub use race::{FirstRace, RacePair};
+pub use rewinding::Rewinding;
 pub use vector_clock::{Epoch, VectorClock};

@@ -4,7 +4,7 @@
 //! read-modify-writes continue a release sequence; every other store starts anew). Bytes are followed one by one, so that atomics of
 //! different sizes on the same memory need no rule of their own. A plain write carries nothing.
 
-use crate::shadow::{Shadow, byte_range};
+use crate::shadow::{Shadow, byte_range, part};
 use crate::vector_clock::VectorClock;
 use raddle_event::Loc;
 use std::sync::Arc;
@@ -22,11 +22,23 @@ impl Messages {
         }
     }
 
+    /// Whether any of the bytes carries something.
+    pub fn any(&self, loc: Loc) -> bool {
+        self.bytes.overlapping(loc).next().is_some()
+    }
+
+    /// What the bytes carry, part by part.
+    pub fn each(&self, loc: Loc, mut tell: impl FnMut(Loc, &Arc<VectorClock>)) {
+        for (range, message) in self.bytes.overlapping(loc) {
+            tell(part(loc, &range), message);
+        }
+    }
+
     /// An atomic store, or a plain write when there is no message.
     pub fn write(&mut self, loc: Loc, message: Option<Arc<VectorClock>>) {
         match message {
             Some(message) => self.bytes.get_mut(loc.object).set(byte_range(loc), message),
-            None if self.bytes.overlapping(loc).next().is_some() => {
+            None if self.any(loc) => {
                 self.bytes.get_mut(loc.object).clear(byte_range(loc));
             }
             None => {}

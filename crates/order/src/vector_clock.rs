@@ -1,14 +1,61 @@
 //! Vector clocks and epochs.
 //!
 //! An epoch `c@t` names the point of thread `t` after its `c - 1`-th release. It happens before whatever has a clock that covers it.
+//! The clocks of few threads lie in place: there are many of them, and searches make and drop one with every step.
 
-use raddle_base::Id;
 use raddle_event::ThreadId;
 
 /// How much of each thread is known to have happened before; components that were never set are 0.
 #[derive(Clone, Debug, Default)]
 pub struct VectorClock {
-    counts: Vec<u32>,
+    counts: Counts,
+}
+
+#[derive(Clone, Debug)]
+enum Counts {
+    Few { len: u32, counts: [u32; FEW] },
+    Many(Vec<u32>),
+}
+
+/// Threads whose counts lie in place.
+const FEW: usize = 19;
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts::Few { len: 0, counts: [0; FEW] }
+    }
+}
+
+impl Counts {
+    #[inline]
+    fn all(&self) -> &[u32] {
+        match self {
+            Counts::Few { len, counts } => &counts[..*len as usize],
+            Counts::Many(counts) => counts,
+        }
+    }
+
+    /// At least this many of them.
+    #[inline]
+    fn reaching(&mut self, wanted: usize) -> &mut [u32] {
+        if let Counts::Few { counts, .. } = self
+            && wanted > FEW
+        {
+            *self = Counts::Many(counts.to_vec());
+        }
+        match self {
+            Counts::Few { len, counts } => {
+                *len = (*len).max(wanted as u32);
+                &mut counts[..*len as usize]
+            }
+            Counts::Many(counts) => {
+                if counts.len() < wanted {
+                    counts.resize(wanted, 0);
+                }
+                counts
+            }
+        }
+    }
 }
 
 /// A point of one thread. A count of 0 is before everything, hence covered by every clock.
@@ -21,7 +68,7 @@ pub struct Epoch {
 impl VectorClock {
     #[inline]
     pub fn count(&self, thread: ThreadId) -> u32 {
-        self.counts.get(thread.index()).copied().unwrap_or(0)
+        self.counts.all().get(thread.0 as usize).copied().unwrap_or(0)
     }
 
     #[inline]
@@ -35,29 +82,23 @@ impl VectorClock {
     }
 
     pub fn includes(&self, other: &VectorClock) -> bool {
-        other
-            .counts
-            .iter()
-            .enumerate()
-            .all(|(index, &count)| count <= self.counts.get(index).copied().unwrap_or(0))
+        let own = self.counts.all();
+        let known = |index: usize| own.get(index).copied().unwrap_or(0);
+        other.counts.all().iter().enumerate().all(|(index, &count)| count <= known(index))
     }
 
     #[inline]
     pub fn join(&mut self, other: &VectorClock) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
-        }
-        for (mine, &theirs) in self.counts.iter_mut().zip(&other.counts) {
+        let theirs = other.counts.all();
+        for (mine, &theirs) in self.counts.reaching(theirs.len()).iter_mut().zip(theirs) {
             *mine = (*mine).max(theirs);
         }
     }
 
+    #[inline]
     pub fn set(&mut self, epoch: Epoch) {
-        let index = epoch.thread.index();
-        if self.counts.len() <= index {
-            self.counts.resize(index + 1, 0);
-        }
-        self.counts[index] = epoch.count;
+        let index = epoch.thread.0 as usize;
+        self.counts.reaching(index + 1)[index] = epoch.count;
     }
 
     pub fn increment(&mut self, thread: ThreadId) {

@@ -4,7 +4,7 @@
 
 use raddle_event::{Addr, Event, EventKind, Loc, LockMode, Trace};
 use raddle_order::pairs::{Listing, Pairs, list, races};
-use raddle_order::{Closure, Epochs, FirstRace, Locksets, RacePair, epochs, lockset};
+use raddle_order::{Closure, Epochs, FirstRace, Locksets, RacePair, Rewinding, epochs, lockset};
 use raddle_testkit::traces::{check, print, random, shrink};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -78,6 +78,32 @@ fn one_pair_for_each_two_sites() {
         compare("sites", &got, &expected)
             .or_else(|| invented.map(|pair| format!("{pair:?} is no race")))
             .or_else(|| repeated.then(|| format!("repeats itself: {once:?}")))
+    });
+}
+
+/// A detector that is set back now and then, and goes on from there, sees what one that starts anew sees.
+#[test]
+fn set_back_and_gone_on() {
+    for_random_traces(20_000, 400_000, |trace| {
+        let length = trace.events.len();
+        let mut rewinding = Rewinding::new();
+        let mut dice = length as u64;
+        for round in 0..8 {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round);
+            let back = (dice >> 33) as usize % (rewinding.len() + 1);
+            // Whatever is taken back leaves nothing behind, also what no trace has.
+            trace.events.iter().rev().take(round as usize).for_each(|event| rewinding.observe(event));
+            rewinding.truncate(back);
+            let further = back + (dice >> 21) as usize % (length - back + 1);
+            trace.events[back..further].iter().for_each(|event| rewinding.observe(event));
+            let seen = Trace { events: trace.events[..further].to_vec() };
+            let expected = !Closure::of(&seen).races().is_empty();
+            let wrong = compare("set back", &rewinding.has_race(), &expected);
+            if wrong.is_some() {
+                return wrong.map(|wrong| format!("{wrong} from {back} to {further}"));
+            }
+        }
+        None
     });
 }
 

@@ -73,7 +73,7 @@ impl<C> Search<'_, '_, C> {
         loop {
             self.look_back(machine);
             if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
-                return self.tally.ended(machine, &self.run);
+                return self.tally.ended(machine, &mut self.run);
             }
             let awake = |choice: &&Choice| sleep.iter().all(|asleep| asleep.choice.thread != choice.thread);
             // The plain outcome first: spurious wake-ups and timeouts make longer runs.
@@ -104,7 +104,7 @@ impl<C> Search<'_, '_, C> {
     ) -> Result<Vec<Action>, PassEnd> {
         self.tally.step(self.nodes.len()).inspect_err(|_| {
             // What the run at hand has met counts.
-            let _ = self.tally.note(machine, &self.run);
+            let _ = self.tally.note(machine, &mut self.run);
         })?;
         let node = self.nodes.last_mut().expect("there is a node to go on from");
         let choice = Choice { thread: node.mover, variant: node.variants.remove(0) };

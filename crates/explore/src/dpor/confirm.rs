@@ -84,7 +84,7 @@ impl<C> Search<'_, '_, '_, C> {
         steps: &[usize],
     ) -> Option<(Trace, Vec<Taken>)> {
         self.reach(machine, 0);
-        let (mut recorder, mut path, mut standpoints) = (Recorder::default(), Vec::new(), Vec::new());
+        let (mut recorder, mut path) = (Recorder::default(), Vec::new());
         let mut enabled = self.nodes[0].enabled.clone();
         let mut after = Vec::new();
         for at in steps {
@@ -92,7 +92,7 @@ impl<C> Search<'_, '_, '_, C> {
             if !enabled.contains(&choice) {
                 return None;
             }
-            let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
+            let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: None };
             perform(machine, choice, &enabled, &mut after, &mut into, &self.grouping);
             std::mem::swap(&mut enabled, &mut after);
         }

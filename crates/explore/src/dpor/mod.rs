@@ -18,14 +18,17 @@ mod baseline;
 mod confirm;
 mod estimate;
 mod kept;
+mod lines;
 mod node;
 mod optimal;
 mod pool;
 mod record;
+mod rests;
 mod reversal;
 mod run;
 mod sections;
 mod tally;
+mod thread_set;
 mod together;
 mod wakeup;
 

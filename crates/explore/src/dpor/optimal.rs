@@ -16,6 +16,8 @@ use super::estimate::Sample;
 use super::node::{Node, Plan};
 use super::pool::Pool;
 use super::record::Recording;
+use super::rests::Rests;
+use super::reversal::Reversed;
 use super::run::{Action, Precision, Run};
 use super::sections::{Grouping, Locks};
 use super::tally::{PassEnd, Tally};
@@ -91,6 +93,9 @@ pub(super) struct Search<'s, 'a, 'p, C> {
     pub(super) run: Run,
     /// One per step of the run: the state before it. The shared ones come first.
     pub(super) nodes: Vec<Node<C>>,
+    /// Kept for the next run.
+    pub(super) reversed: Reversed,
+    pub(super) rests: Rests,
 }
 
 impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
@@ -104,16 +109,17 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             sample: None,
             run: Run::default(),
             nodes: Vec::new(),
+            reversed: Reversed::default(),
+            rests: Rests::default(),
         }
     }
 
+    /// Does not bring the machine back.
     fn alone<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> PassEnd {
         if self.tally.is_watched() {
             self.sample = Sample::draw(machine, &self.grouping);
         }
-        let end = self.runs(machine, Plan::default()).err().unwrap_or(PassEnd::Done);
-        self.forget_checkpoints(machine, 0);
-        end
+        self.runs(machine, Plan::default()).err().unwrap_or(PassEnd::Done)
     }
 
     /// Explores what the plan says from the present state, and then all that is left on the way to it.
@@ -143,9 +149,11 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         machine: &mut M,
         mut plan: Plan,
     ) -> Result<(), PassEnd> {
+        let mut enabled = Vec::new();
+        machine.enabled(&mut enabled);
         loop {
             if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
-                self.tally.ended(machine, &self.run)?;
+                self.tally.ended(machine, &mut self.run)?;
                 self.record(Recording::end);
                 return self.confirm(machine);
             }
@@ -153,8 +161,6 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
                 self.put_back(plan);
                 return Err(end);
             }
-            let mut enabled = Vec::new();
-            machine.enabled(&mut enabled);
             self.record(|recording| recording.enter(&enabled, &plan.sleep));
             let Some((choice, below)) = plan.next_choice(&enabled) else {
                 self.record(Recording::leave);
@@ -164,7 +170,8 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             let stands = self.pruning.as_ref().map_or_else(Stands::new, |pruning| pruning.stands(machine));
             let sleep = std::mem::take(&mut plan.sleep);
             self.nodes.push(Node::own(machine.checkpoint(), enabled, plan, stands));
-            let after = self.step(machine, choice, &sleep);
+            enabled = Vec::new();
+            let after = self.step(machine, choice, &sleep, &mut enabled);
             self.nodes.last_mut().expect("it was pushed").plan().sleep = sleep;
             plan = Plan::new(after?, below);
         }
@@ -174,7 +181,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
     pub(super) fn may_go_on<M: Machine>(&mut self, machine: &M) -> Result<(), PassEnd> {
         self.tally.step(self.nodes.len()).inspect_err(|_| {
             // What the run at hand has met counts.
-            let _ = self.tally.note(machine, &self.run);
+            let _ = self.tally.note(machine, &mut self.run);
             self.estimate();
         })?;
         if self.tally.is_time_to_look() {
@@ -193,20 +200,20 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         }
     }
 
-    /// Takes a step from the last node; gives the sleep set behind it.
+    /// Takes a step from the last node; gives the sleep set behind it. `open` gets the choices open there.
     pub(super) fn step<M: Machine>(
         &mut self,
         machine: &mut M,
         choice: Choice,
         asleep: &[Action],
+        open: &mut Vec<Choice>,
     ) -> Result<Vec<Action>, PassEnd> {
         if let Some(lock) = self.grouping.looks_at(machine, choice.thread) {
             return Err(PassEnd::LockSeen(lock));
         }
         self.record(|recording| recording.take(choice));
         let node = self.nodes.last().expect("there is a node to go on from");
-        let mut after = Vec::new();
-        self.run.step(machine, choice, &node.enabled, &mut after, Precision::Outcome, &self.grouping);
+        self.run.step(machine, choice, &node.enabled, open, Precision::Outcome, &self.grouping);
         let action = &self.run.steps.last().expect("a step was taken").action;
         let stays = |asleep: &&Action| asleep.choice.thread != choice.thread && action.leaves(asleep);
         Ok(asleep.iter().filter(stays).cloned().collect())
@@ -232,10 +239,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
                 }
             }
             self.record(Recording::leave);
-            let node = self.nodes.pop().expect("it is the last");
-            if let Some(checkpoint) = node.checkpoint {
-                machine.discard(checkpoint);
-            }
+            self.nodes.pop();
         }
         Ok(None)
     }
@@ -256,7 +260,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         node.enabled = enabled;
         let Some((choice, tree)) = next else { return Ok(None) };
         let sleep = std::mem::take(&mut node.plan().sleep);
-        let after = self.step(machine, choice, &sleep);
+        let after = self.step(machine, choice, &sleep, &mut Vec::new());
         self.nodes[depth].plan().sleep = sleep;
         Ok(Some(Plan::new(after?, tree)))
     }
@@ -269,24 +273,15 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
 
     /// Brings the machine to the state of a node on the present path.
     pub(super) fn reach<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, depth: usize) {
-        self.forget_checkpoints(machine, depth + 1);
         let known = self.nodes[..=depth].iter().rposition(|node| node.checkpoint.is_some());
         let known = known.expect("the first state can always be reached");
         machine.restore(self.nodes[known].checkpoint.as_ref().expect("it was found"));
+        self.nodes[known + 1..].iter_mut().for_each(|node| node.checkpoint = None);
         for at in known..depth {
             for taken in self.run.choices(at) {
                 machine.step(taken.choice, &mut IgnoreEvents);
             }
             self.nodes[at + 1].checkpoint = Some(machine.checkpoint());
-        }
-    }
-
-    /// Gives up the checkpoints from this depth on, the latest first.
-    pub(super) fn forget_checkpoints<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M, from: usize) {
-        for node in self.nodes.iter_mut().skip(from).rev() {
-            if let Some(checkpoint) = node.checkpoint.take() {
-                machine.discard(checkpoint);
-            }
         }
     }
 }

@@ -6,6 +6,7 @@
 //! Trying is also the rule for threads that may go round in circles: what wakes them or puts them to sleep is known only from what
 //! the machine offers in each state. A thread goes round only if it stops twice in the same local state.
 
+use super::lines::Reversal;
 use super::node::{Covered, Open};
 use super::optimal::Search;
 use super::run::{Action, attempt};
@@ -15,11 +16,10 @@ use crate::dependence::{Footprint, LockUse, compete};
 use raddle_base::Id;
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The second of two steps in a race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Second {
     Step(usize),
     /// What the thread would have done next when the run ended.
@@ -45,6 +45,30 @@ struct Ended {
     circles: Vec<bool>,
 }
 
+/// With which steps the second of a race was reversed, in the run at hand.
+#[derive(Default)]
+pub(super) struct Reversed {
+    steps: Vec<Vec<u32>>,
+    pending: Vec<Vec<u32>>,
+}
+
+impl Reversed {
+    /// For a run of so many steps and threads.
+    fn clear(&mut self, steps: usize, threads: usize) {
+        for (lists, wanted) in [(&mut self.steps, steps), (&mut self.pending, threads)] {
+            lists.resize_with(lists.len().max(wanted), Vec::new);
+            lists[..wanted].iter_mut().for_each(Vec::clear);
+        }
+    }
+
+    fn with(&mut self, second: Second) -> &mut Vec<u32> {
+        match second {
+            Second::Step(at) => &mut self.steps[at],
+            Second::Pending(thread) => &mut self.pending[thread.index()],
+        }
+    }
+}
+
 impl<C> Search<'_, '_, '_, C> {
     /// Plans all reversals that lead to something new. Goes from the last step to the first, because the machine has to be
     /// brought back.
@@ -59,27 +83,63 @@ impl<C> Search<'_, '_, '_, C> {
         }
         let circles = self.run.circles(machine, &pending);
         let ended = Ended { pending, circles };
-        let races = self.races(&ended);
-        let mut reversed: HashMap<Second, Vec<usize>> = HashMap::new();
-        let end = self.prune(&machine.status(), &races);
+        let waiting = self.waiting(&ended);
+        let end = self.prune(&machine.status(), &waiting);
+        let mut reversed = std::mem::take(&mut self.reversed);
+        reversed.clear(self.run.steps.len(), ended.pending.len());
+        let fresh = self.run.lasting();
+        let straight = !ended.circles.contains(&true);
+        self.rests.look(&self.run, fresh, if straight { end } else { 0 });
         for depth in (0..end).rev() {
-            self.try_other_variants(machine, &ended, depth);
-            for second in &races[depth] {
-                let known = reversed.entry(*second).or_default();
-                let step = &self.run.steps[depth];
-                if known.iter().any(|between| step.is_before(&self.run.steps[*between])) {
-                    continue;
-                }
-                if self.reverse(machine, &ended, depth, *second) {
-                    known.push(depth);
+            let same = self.rests.is_same(depth);
+            if !same {
+                self.try_other_variants(machine, &ended, depth);
+            }
+            for at in 0..self.run.seconds(depth).len() {
+                let (second, before) = self.run.seconds(depth)[at];
+                let second = Second::Step(second as usize);
+                match before {
+                    Reversal::Possible if same => reversed.with(second).push(depth as u32),
+                    Reversal::Impossible if same => {}
+                    _ => {
+                        let now = self.reverse_unless_between(machine, &ended, depth, second, &mut reversed);
+                        self.run.lines.note_reversal(depth, at, now);
+                    }
                 }
             }
+            for (_, thread) in waiting.iter().filter(|(at, _)| *at == depth) {
+                let second = Second::Pending(*thread);
+                self.reverse_unless_between(machine, &ended, depth, second, &mut reversed);
+            }
         }
+        self.reversed = reversed;
+    }
+
+    /// Reverses the race unless a later step was reversed with the second that the first one comes before.
+    fn reverse_unless_between<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+        ended: &Ended,
+        depth: usize,
+        second: Second,
+        reversed: &mut Reversed,
+    ) -> Reversal {
+        let step = &self.run.steps[depth];
+        let known = reversed.with(second);
+        let between = |between: &u32| step.is_before(&self.run.steps[*between as usize]);
+        if known.iter().any(between) {
+            return Reversal::Unknown;
+        }
+        let possible = self.reverse(machine, ended, depth, second);
+        if possible {
+            known.push(depth as u32);
+        }
+        Reversal::of(possible)
     }
 
     /// Cuts off what is known to be free of races, if nothing before it can conflict with anything there. Up to which depth there may
     /// be something to explore.
-    fn prune(&mut self, status: &Status, races: &[Vec<Second>]) -> usize {
+    fn prune(&mut self, status: &Status, waiting: &[(usize, ThreadId)]) -> usize {
         let end = self.run.steps.len();
         let Some(pruning) = &mut self.pruning else { return end };
         let mut points = Vec::new();
@@ -87,7 +147,8 @@ impl<C> Search<'_, '_, '_, C> {
             let taken = self.run.steps[depth].action.choice;
             let own = |choice: &&Choice| choice.thread == taken.thread && **choice != taken;
             let variants = node.enabled.iter().filter(own).count();
-            points.push(races[depth].len() + variants + usize::from(!node.plan().tree.is_empty()));
+            let races = self.run.seconds(depth).len() + waiting.iter().filter(|(at, _)| *at == depth).count();
+            points.push(races + variants + usize::from(!node.plan().tree.is_empty()));
         }
         let asked: Vec<usize> = (0..end).filter(|depth| points[*depth] > 0).collect();
         let clean = pruning.clean_from(&self.run, status, &asked, |depth| &self.nodes[depth].stands);
@@ -102,16 +163,10 @@ impl<C> Search<'_, '_, '_, C> {
         clean
     }
 
-    /// For each step the operations of other threads that it comes before directly, and that nothing else of those threads keeps behind it.
-    fn races(&self, ended: &Ended) -> Vec<Vec<Second>> {
+    /// The steps that come directly before what a thread would have done next, and that nothing else of that thread keeps behind them.
+    fn waiting(&self, ended: &Ended) -> Vec<(usize, ThreadId)> {
         let steps = &self.run.steps;
-        let mut races = vec![Vec::new(); steps.len()];
-        let by_thread = self.run.by_thread(ended.pending.len() as u32);
-        for depth in 0..steps.len() {
-            for first in self.run.direct_races(depth, &by_thread) {
-                races[first].push(Second::Step(depth));
-            }
-        }
+        let mut waiting = Vec::new();
         for (_, next) in ended.pending.iter().flatten() {
             let thread = next.choice.thread;
             for (depth, step) in steps.iter().enumerate() {
@@ -119,11 +174,11 @@ impl<C> Search<'_, '_, '_, C> {
                     && step.action.orders(next)
                     && !self.run.is_before_next_of(step, thread, steps.len())
                 {
-                    races[depth].push(Second::Pending(thread));
+                    waiting.push((depth, thread));
                 }
             }
         }
-        races
+        waiting
     }
 
     /// Plans the other variants of the operation performed at `depth`.

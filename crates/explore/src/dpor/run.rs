@@ -4,7 +4,9 @@
 //! `b`'s thread had before `b` ([`Step::touched`]): created it, ended what it joins, gave it what it waited for, took it away, woke it
 //! or put it to sleep. The order is closed under transitivity and kept as a vector clock per step.
 
+use super::lines::{Lines, Reversal, Standpoints};
 use super::sections::{Along, Grouping, Locks};
+use super::thread_set::ThreadSet;
 use crate::bounds::{preempts, rounds};
 use crate::dependence::{Footprint, NextMove, Performed, is_needed_by};
 use crate::enumerate::{Recorder, Taken};
@@ -12,7 +14,7 @@ use crate::pdp::Later;
 use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
-use raddle_order::{Epoch, VectorClock};
+use raddle_order::{Epoch, Rewinding, VectorClock};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -23,8 +25,12 @@ pub(crate) struct Run {
     /// Choices: one per step, and one for each release that a step took along.
     pub(crate) path: Vec<Taken>,
     /// Where the thread stood before each of these choices.
-    standpoints: Vec<u64>,
+    standpoints: Standpoints,
     pub(crate) recorder: Recorder,
+    pub(super) lines: Lines,
+    detector: Rewinding,
+    /// Steps that were not taken back since this was last asked for.
+    lasting: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -36,8 +42,6 @@ pub(crate) struct Step {
     /// What the operation might have turned out to be, and what it was.
     pub(super) worst: Footprint,
     pub(super) outcome: Footprint,
-    /// The step before it of its own thread, or the one that created the thread.
-    previous: Option<usize>,
     /// The first of the threads that it created, if it did, and how many.
     born: (u32, u32),
     /// Which one of its thread's steps, from 1.
@@ -56,10 +60,12 @@ pub(super) struct Action(Arc<Deed>);
 pub(super) struct Deed {
     pub(super) choice: Choice,
     pub(super) footprint: Footprint,
-    /// Other threads whose choices it changed; sorted.
-    pub(super) touched: Vec<ThreadId>,
+    /// Other threads whose choices it changed.
+    pub(super) touched: ThreadSet,
     /// What it released besides.
     pub(super) along: Option<Arc<Along>>,
+    /// See [`Footprint::marks`].
+    pub(super) marks: u64,
 }
 
 impl Deref for Action {
@@ -81,12 +87,16 @@ pub(super) enum Precision {
 
 impl Run {
     pub(super) fn truncate(&mut self, depth: usize) {
+        self.lasting = self.lasting.min(depth);
         if let Some(step) = self.steps.get(depth) {
             self.recorder.truncate(self.path[step.taken].events);
             self.path.truncate(step.taken);
             self.standpoints.truncate(step.taken);
         }
-        self.steps.truncate(depth);
+        while self.steps.len() > depth {
+            let step = self.steps.pop().expect("there are more");
+            self.lines.pop(step.thread(), step.born);
+        }
     }
 
     /// The choices of a step.
@@ -108,20 +118,29 @@ impl Run {
         let taken = self.path.len();
         let threads = machine.thread_count();
         let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
-        let standpoints = &mut self.standpoints;
+        let standpoints = Some(&mut self.standpoints);
         let mut into = Into { recorder: &mut self.recorder, path: &mut self.path, standpoints };
         let (mut action, worst) = perform(machine, choice, before, after, &mut into, grouping);
         let outcome = action.footprint;
         if precision == Precision::Operation && outcome != Footprint::Everything {
-            Arc::make_mut(&mut action.0).footprint = worst;
+            action = action.with(worst);
         }
-        let previous = self.last_of(choice.thread, self.steps.len());
+        let previous = self.lines.last_of(choice.thread, self.steps.len());
         let (index, clock) = self.order(&action, previous);
         let born = (threads, machine.thread_count() - threads);
         let last = self.steps.last().map(Step::thread);
         let preempts = preempts(last, before, choice.thread);
-        let step = Step { action, operation, taken, worst, outcome, previous, born, index, clock, preempts };
+        let step = Step { action, operation, taken, worst, outcome, born, index, clock, preempts };
+        self.lines.push(choice.thread, born);
         self.steps.push(step);
+    }
+
+    /// Whether two accesses of the run race.
+    pub(super) fn has_race(&mut self) -> bool {
+        self.detector.truncate(self.recorder.lasting());
+        let events = &self.recorder.trace().events[self.detector.len()..];
+        events.iter().for_each(|event| self.detector.observe(event));
+        self.detector.has_race()
     }
 
     /// How often a thread was stopped that could have gone on.
@@ -135,45 +154,38 @@ impl Run {
     }
 
     /// Which one of its thread's steps the action is, and what is ordered before it.
-    fn order(&self, action: &Action, previous: Option<usize>) -> (u32, VectorClock) {
+    fn order(&mut self, action: &Action, previous: Option<usize>) -> (u32, VectorClock) {
         let thread = action.choice.thread;
         let mut clock = previous.map_or_else(VectorClock::default, |at| self.steps[at].clock.clone());
         let index = clock.count(thread) + 1;
-        for step in self.steps.iter().rev() {
-            if !clock.covers(step.epoch()) && step.action.orders(action) {
+        let steps = &self.steps;
+        // Races are with what its thread did not know yet.
+        let known = |other| previous.map_or(0, |at| steps[at].clock.count(other)) as usize;
+        self.lines.races(thread, known, |at| {
+            let step = &steps[at];
+            let races = step.action.orders(action);
+            if races && !clock.covers(step.epoch()) {
                 clock.join(&step.clock);
             }
-        }
+            races
+        });
         clock.set(Epoch { thread, count: index });
         (index, clock)
     }
 
     /// Whether it is ordered before whatever the thread does next, when the run is this long.
     pub(super) fn is_before_next_of(&self, step: &Step, thread: ThreadId, depth: usize) -> bool {
-        self.last_of(thread, depth).is_some_and(|last| step.is_before(&self.steps[last]))
+        self.lines.last_of(thread, depth).is_some_and(|last| step.is_before(&self.steps[last]))
     }
 
-    /// The latest of the first `depth` steps that is the thread's own or created it.
-    fn last_of(&self, thread: ThreadId, depth: usize) -> Option<usize> {
-        let own = |step: &Step| step.thread() == thread || step.gave_birth_to(thread);
-        self.steps[..depth].iter().rposition(own)
+    /// Later steps that the one at `depth` is ordered directly before, and that nothing else of their threads keeps behind it.
+    pub(super) fn seconds(&self, depth: usize) -> &[(u32, Reversal)] {
+        self.lines.seconds(depth)
     }
 
-    /// Steps that are ordered directly before the one at `depth`, and not before the last one of its thread.
-    pub(super) fn direct_races(&self, depth: usize, by_thread: &[Vec<usize>]) -> Vec<usize> {
-        let step = &self.steps[depth];
-        let mut found = Vec::new();
-        for (thread, own) in by_thread.iter().enumerate() {
-            let thread = ThreadId::from_index(thread);
-            if thread == step.thread() {
-                continue;
-            }
-            let known = step.previous.map_or(0, |at| self.steps[at].clock.count(thread)) as usize;
-            let before = step.clock.count(thread) as usize;
-            let orders = |at: &&usize| self.steps[**at].action.orders(&step.action);
-            found.extend(own[known..before].iter().filter(orders));
-        }
-        found
+    /// How many steps were not taken back since this was last asked for.
+    pub(super) fn lasting(&mut self) -> usize {
+        std::mem::replace(&mut self.lasting, self.steps.len())
     }
 
     /// Whether the step at `depth` may conflict with what other threads do from `from` on, in whatever way that goes.
@@ -197,7 +209,7 @@ impl Run {
                 let born = |thread: &ThreadId| step.gave_birth_to(*thread);
                 step.action.footprint != Footprint::Nothing
                     || step.action.along.is_some()
-                    || !step.action.touched.iter().all(born)
+                    || !step.action.touched.iter().all(|thread| born(&thread))
             }
         }
     }
@@ -209,29 +221,16 @@ impl Run {
         machine: &M,
         pending: &[Option<(Operation, Action)>],
     ) -> Vec<bool> {
-        let mut stood: Vec<(ThreadId, u64)> = Vec::with_capacity(self.path.len());
-        stood.extend(self.path.iter().zip(&self.standpoints).map(|(taken, at)| (taken.choice.thread, *at)));
-        let next = || pending.iter().flatten().map(|(operation, next)| (next.choice.thread, operation));
-        stood.extend(next().map(|(thread, _)| (thread, machine.standpoint(thread))));
-        stood.sort_unstable();
-        let mut circles = vec![false; pending.len()];
-        for pair in stood.windows(2).filter(|pair| pair[0] == pair[1]) {
-            circles[pair[0].0.index()] = true;
+        let mut circles: Vec<bool> = (0..pending.len()).map(|at| self.standpoints.repeats(at)).collect();
+        for (operation, next) in pending.iter().flatten() {
+            let thread = next.choice.thread;
+            circles[thread.index()] |=
+                operation.kind == OpKind::Spin || self.standpoints.has(thread, machine.standpoint(thread));
         }
-        let done = self.steps.iter().map(|step| (step.thread(), &step.operation));
-        for (thread, _) in done.chain(next()).filter(|(_, operation)| operation.kind == OpKind::Spin) {
-            circles[thread.index()] = true;
+        for step in self.steps.iter().filter(|step| step.operation.kind == OpKind::Spin) {
+            circles[step.thread().index()] = true;
         }
         circles
-    }
-
-    /// Where the steps of each thread are.
-    pub(super) fn by_thread(&self, threads: u32) -> Vec<Vec<usize>> {
-        let mut all = vec![Vec::new(); threads as usize];
-        for (depth, step) in self.steps.iter().enumerate() {
-            all[step.thread().index()].push(depth);
-        }
-        all
     }
 }
 
@@ -242,6 +241,11 @@ impl Step {
 
     pub(super) fn epoch(&self) -> Epoch {
         Epoch { thread: self.thread(), count: self.index }
+    }
+
+    /// How many of the thread's steps are ordered before it, itself included.
+    pub(super) fn knows(&self, thread: ThreadId) -> u32 {
+        self.clock.count(thread)
     }
 
     /// Whether it is ordered before the other, later step.
@@ -267,13 +271,12 @@ impl Step {
     /// none goes round in circles, the operations tell; except for the threads that it creates.
     pub(super) fn elsewhere(&self) -> Action {
         let (first, count) = self.born;
-        let born = (first..first + count).map(ThreadId);
-        if born.clone().eq(self.action.touched.iter().copied()) {
+        let born: ThreadSet = (first..first + count).map(ThreadId).collect();
+        if born == self.action.touched {
             return self.action.clone();
         }
         let Deed { choice, footprint, along, .. } = &*self.action;
-        let (choice, footprint, along) = (*choice, *footprint, along.clone());
-        Action(Arc::new(Deed { choice, footprint, touched: born.collect(), along }))
+        Action::new(*choice, *footprint, born, along.clone())
     }
 
     fn gave_birth_to(&self, thread: ThreadId) -> bool {
@@ -283,6 +286,17 @@ impl Step {
 }
 
 impl Action {
+    fn new(choice: Choice, footprint: Footprint, touched: ThreadSet, along: Option<Arc<Along>>) -> Action {
+        let released = along.iter().flat_map(|along| along.given_up());
+        let marks = released.fold(footprint.marks(), |marks, release| marks | release.marks());
+        Action(Arc::new(Deed { choice, footprint, touched, along, marks }))
+    }
+
+    /// The same with another footprint.
+    fn with(&self, footprint: Footprint) -> Action {
+        Action::new(self.choice, footprint, self.touched.clone(), self.along.clone())
+    }
+
     /// What the thread would do next, at its worst; `None` when it has ended.
     pub(super) fn pending<M: Machine>(machine: &M, thread: ThreadId) -> Option<(Operation, Action)> {
         let operation = machine.pending(thread)?;
@@ -293,7 +307,7 @@ impl Action {
 
     /// Nothing is known but the operation.
     pub(super) fn worst(choice: Choice, footprint: Footprint) -> Action {
-        Action(Arc::new(Deed { choice, footprint, touched: Vec::new(), along: None }))
+        Action::new(choice, footprint, ThreadSet::default(), None)
     }
 
     /// Whether it comes before `later`, an action of another thread that follows it, in every equivalent run.
@@ -308,19 +322,15 @@ impl Action {
     }
 
     /// Both variants of one operation, taken together.
-    pub(super) fn and(mut self, other: Action) -> Action {
-        let own = Arc::make_mut(&mut self.0);
-        if other.footprint == Footprint::Everything {
-            own.footprint = Footprint::Everything;
-        }
-        own.touched.extend(&other.touched);
-        own.touched.sort_unstable();
-        own.touched.dedup();
-        self
+    pub(super) fn and(self, other: Action) -> Action {
+        let everything = other.footprint == Footprint::Everything;
+        let footprint = if everything { Footprint::Everything } else { self.footprint };
+        let touched = self.touched.iter().chain(other.touched.iter()).collect();
+        Action::new(self.choice, footprint, touched, self.along.clone())
     }
 
     pub(super) fn touches(&self, thread: ThreadId) -> bool {
-        self.touched.binary_search(&thread).is_ok()
+        self.touched.contains(thread)
     }
 }
 
@@ -328,13 +338,15 @@ impl Action {
 pub(super) struct Into<'a> {
     pub(super) recorder: &'a mut Recorder,
     pub(super) path: &'a mut Vec<Taken>,
-    pub(super) standpoints: &'a mut Vec<u64>,
+    pub(super) standpoints: Option<&'a mut Standpoints>,
 }
 
 impl Into<'_> {
     fn step<M: Machine>(&mut self, machine: &mut M, choice: Choice) {
         self.path.push(Taken { choice, events: self.recorder.len() });
-        self.standpoints.push(machine.standpoint(choice.thread));
+        if let Some(standpoints) = &mut self.standpoints {
+            standpoints.push(choice.thread, machine.standpoint(choice.thread));
+        }
         machine.step(choice, self.recorder);
     }
 }
@@ -347,9 +359,8 @@ pub(super) fn attempt<M: Machine>(
     after: &mut Vec<Choice>,
     grouping: &Grouping,
 ) -> Action {
-    let (mut path, mut standpoints) = (Vec::new(), Vec::new());
-    let mut recorder = Recorder::from_the_middle();
-    let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: &mut standpoints };
+    let mut into =
+        Into { recorder: &mut Recorder::from_the_middle(), path: &mut Vec::new(), standpoints: None };
     perform(machine, choice, before, after, &mut into, grouping).0
 }
 
@@ -363,7 +374,11 @@ pub(super) fn perform<M: Machine>(
     grouping: &Grouping,
 ) -> (Action, Footprint) {
     let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
-    let held = machine.held_locks(choice.thread);
+    let held = match operation.kind {
+        OpKind::Lock { .. } | OpKind::Unlock { .. } | OpKind::End => machine.held_locks(choice.thread),
+        // Nobody looks at them.
+        _ => Vec::new(),
+    };
     let problems = machine.problems().len();
     let events = into.recorder.len();
     into.step(machine, choice);
@@ -393,12 +408,12 @@ pub(super) fn perform<M: Machine>(
     };
     let worst = Footprint::pending(choice.thread, operation.kind, &held);
     let touched = changed(choice.thread, before, after);
-    (Action(Arc::new(Deed { choice, footprint, touched, along })), worst)
+    (Action::new(choice, footprint, touched, along), worst)
 }
 
 /// Threads other than `mover` whose choices differ. Both lists are sorted.
-fn changed(mover: ThreadId, before: &[Choice], after: &[Choice]) -> Vec<ThreadId> {
-    let mut touched = Vec::new();
+fn changed(mover: ThreadId, before: &[Choice], after: &[Choice]) -> ThreadSet {
+    let mut touched = ThreadSet::default();
     let (mut a, mut b) = (0, 0);
     while a < before.len() || b < after.len() {
         let thread = match (before.get(a), after.get(b)) {
@@ -413,7 +428,7 @@ fn changed(mover: ThreadId, before: &[Choice], after: &[Choice]) -> Vec<ThreadId
         let (before_count, after_count) = (of(before, a), of(after, b));
         let same = before[a..a + before_count] == after[b..b + after_count];
         if !same && thread != mover {
-            touched.push(thread);
+            touched.insert(thread);
         }
         a += before_count;
         b += after_count;

@@ -174,6 +174,9 @@ impl Action {
     }
 
     fn clash(&self, other: &Action, clash: impl Fn(&Footprint, &Footprint) -> bool) -> bool {
+        if self.marks & other.marks == 0 {
+            return false;
+        }
         let (Some(a), Some(b)) = (&self.along, &other.along) else {
             let releases = [(self, other), (other, self)].into_iter().any(|(one, two)| {
                 one.along

@@ -267,7 +267,7 @@ impl<'a> Tally<'a> {
     }
 
     /// A run has come to its end, or to its greatest length.
-    pub(super) fn ended<M: Machine>(&mut self, machine: &M, run: &Run) -> Result<(), PassEnd> {
+    pub(super) fn ended<M: Machine>(&mut self, machine: &M, run: &mut Run) -> Result<(), PassEnd> {
         match machine.status() {
             Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock => {
                 self.counted.executions += 1;
@@ -297,8 +297,12 @@ impl<'a> Tally<'a> {
     }
 
     /// Takes note of what the run has met, also when it goes on.
-    pub(super) fn note<M: Machine>(&mut self, machine: &M, run: &Run) -> Result<(), PassEnd> {
-        self.ledger.run(machine, run.recorder.trace(), &run.path);
+    pub(super) fn note<M: Machine>(&mut self, machine: &M, run: &mut Run) -> Result<(), PassEnd> {
+        if run.has_race() {
+            self.ledger.run(machine, run.recorder.trace(), &run.path);
+        } else {
+            self.ledger.raceless_run(machine, &run.path);
+        }
         self.assumptions.extend(run.recorder.weak_atomics);
         self.decide()
     }

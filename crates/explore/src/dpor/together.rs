@@ -105,7 +105,6 @@ impl<C> Search<'_, '_, '_, C> {
                 Ok(()) | Err(PassEnd::Paused) => {}
                 Err(end) => pool.stop(end),
             }
-            self.forget_checkpoints(machine, 0);
             machine.restore(&start);
             pool.done();
         }
@@ -163,10 +162,9 @@ impl<C> Search<'_, '_, '_, C> {
             // Nobody else looks at the state until it is known what the branch does.
             let mut plan = open.plan();
             let Some((choice, mut tree)) = plan.next_planned(&node.enabled) else { return Ok(None) };
-            let sleep = self.step(machine, choice, &plan.sleep)?;
-            let action = self.run.steps.last().expect("a step was taken").action.clone();
             let mut enabled = Vec::new();
-            machine.enabled(&mut enabled);
+            let sleep = self.step(machine, choice, &plan.sleep, &mut enabled)?;
+            let action = self.run.steps.last().expect("a step was taken").action.clone();
             tree.keep(&enabled);
             if tree.is_empty() {
                 plan.taken(action, None);

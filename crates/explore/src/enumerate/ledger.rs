@@ -124,6 +124,11 @@ impl Ledger {
     /// Takes note of a run that has ended, or of the beginning of one.
     pub(crate) fn run<M: Machine>(&mut self, machine: &M, trace: &Trace, path: &[Taken]) {
         self.races(trace, path);
+        self.raceless_run(machine, path);
+    }
+
+    /// The same for a run that is known to have no race.
+    pub(crate) fn raceless_run<M: Machine>(&mut self, machine: &M, path: &[Taken]) {
         self.problems(machine, path);
         self.found.assumptions.extend(machine.assumptions());
     }
@@ -158,6 +163,9 @@ impl Ledger {
 
     /// Takes note of the problems of a run, or of the beginning of one.
     pub(crate) fn problems<M: Machine>(&mut self, machine: &M, path: &[Taken]) {
+        if machine.problems().is_empty() {
+            return;
+        }
         for (key, problems) in problem_groups(machine) {
             self.known_problems.entry(key).or_insert_with(|| {
                 self.found.problems.push(FoundProblem {

@@ -4,17 +4,19 @@
 //! everything), and an access that the thread has made before, at the same site to the same bytes, with no synchronisation in
 //! between (whatever is unordered with one of the two is unordered with the other). So a loop costs its distinct accesses only.
 
+use raddle_base::fast_hash::FastSet;
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_event::{AccessKind, AtomicOp, Event, EventKind, Loc, ThreadId, Trace};
 use raddle_machine::{Sink, StackSource};
-use std::collections::HashSet;
 
 #[derive(Default)]
 pub(crate) struct Recorder {
     trace: Trace,
+    /// What has not been taken back since this was last asked for.
+    lasting: usize,
     /// Position of the first creation of a thread.
     first_create: Option<usize>,
-    recent: HashSet<(ThreadId, SiteId, Loc, AccessKind)>,
+    recent: FastSet<(ThreadId, SiteId, Loc, AccessKind)>,
     /// The assumption that the answer rests on once an atomic weaker than seq_cst was met.
     pub(crate) weak_atomics: Option<&'static str>,
 }
@@ -33,9 +35,15 @@ impl Recorder {
         self.trace.events.len()
     }
 
+    /// How many events have not been taken back since this was last asked for.
+    pub(crate) fn lasting(&mut self) -> usize {
+        std::mem::replace(&mut self.lasting, self.trace.events.len())
+    }
+
     /// Forgets the events from this position on.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.trace.events.truncate(len);
+        self.lasting = self.lasting.min(len);
         self.recent.clear();
         self.first_create = self.first_create.filter(|create| *create < len);
     }

@@ -123,10 +123,10 @@ impl Cx<'_> {
             match self.memory.layout.thread_at(value) {
                 Some(_) if whole && taking == Taking::Handle => {}
                 Some(thread) => {
-                    if (thread.0 as usize) < self.world.state.lives.len()
+                    if (thread.0 as usize) < self.world.state.lives().len()
                         && !self.world.state.life(thread).exposed
                     {
-                        self.world.state.life_mut(thread).exposed = true;
+                        self.world.state.change_life(thread, |life| life.exposed = true);
                     }
                 }
                 None => self.memory.expose(value),

@@ -83,12 +83,13 @@ impl Cx<'_> {
             }
             self.thread.errno = 0;
         }
-        let life = self.world.state.life_mut(self.thread.id);
-        life.ended = true;
-        life.result = result;
+        self.world.state.change_life(self.thread.id, |life| {
+            life.ended = true;
+            life.result = result;
+        });
         self.thread.stand = Stand::Ended;
         // The end of the last thread is its last event: no `Exit` follows it.
-        if self.world.state.lives.iter().all(|life| life.ended) {
+        if self.world.state.lives().iter().all(|life| life.ended) {
             self.world.state.status = Status::Exited(0);
         }
     }

@@ -51,7 +51,7 @@ impl Cx<'_> {
             _ => (None, false),
         };
         if let Some(journal) = &journal {
-            self.world.state.libc = journal.library.clone();
+            self.world.state.lasting_mut().libc = journal.library.clone();
         }
         let mut library =
             Library { cx: self, journal, replayed: 0, granted, used_state: false, request: None };
@@ -76,7 +76,7 @@ impl Cx<'_> {
                     let function = self.function_at(function)?;
                     let function = self.image.entry(function).expect("checked when it was requested");
                     let journal = Arc::new(journal.unwrap_or_default());
-                    self.world.state.libc = journal.library.clone();
+                    self.world.state.lasting_mut().libc = journal.library.clone();
                     self.enter_with(function, &args, OnReturn::Journal(journal))?;
                     Ok(Flow::GoOn)
                 }
@@ -126,7 +126,7 @@ impl Cx<'_> {
             let at = self.resolve(address, initial.len() as u64)?;
             self.memory.store_bytes(at, initial, Named::Number);
         }
-        Arc::make_mut(&mut self.world.state.library).insert(key.to_owned(), address);
+        self.world.state.lasting_mut().library.insert(key.to_owned(), address);
         Ok(address)
     }
 
@@ -209,7 +209,7 @@ impl Library<'_, '_> {
             && !std::mem::take(&mut self.granted)
         {
             self.cx.thread.phase = Phase::Library(Arc::new(journal.clone()));
-            self.cx.world.state.libc = journal.library.clone();
+            self.cx.world.state.lasting_mut().libc = journal.library.clone();
             self.cx.stand(OpKind::Access { loc, kind }, Action::Resume);
             return Err(Stop);
         }
@@ -505,7 +505,7 @@ impl Host for Library<'_, '_> {
 
     fn state(&mut self) -> &mut LibState {
         self.used_state = true;
-        &mut self.cx.world.state.libc
+        &mut self.cx.world.state.lasting_mut().libc
     }
 
     fn variable(&mut self, name: &str) -> Option<u64> {
@@ -574,7 +574,7 @@ impl Host for Library<'_, '_> {
 
     fn at_exit(&mut self, function: u64) {
         if self.replay().is_none() {
-            Arc::make_mut(&mut self.cx.world.state.at_exit).push(function);
+            self.cx.world.state.lasting_mut().at_exit.push(function);
             self.note(Done::Unit);
         }
     }

@@ -171,10 +171,10 @@ impl Cx<'_> {
     pub(crate) fn expose_value(&mut self, value: u64) {
         self.memory.expose(value);
         if let Some(thread) = self.memory.layout.thread_at(value)
-            && (thread.0 as usize) < self.world.state.lives.len()
+            && (thread.0 as usize) < self.world.state.lives().len()
             && !self.world.state.life(thread).exposed
         {
-            self.world.state.life_mut(thread).exposed = true;
+            self.world.state.change_life(thread, |life| life.exposed = true);
         }
     }
 

@@ -225,7 +225,7 @@ impl Encoder<'_> {
 
     fn thread(&mut self, id: ThreadId) {
         let interp = self.interp;
-        let thread: &Thread = &interp.threads[id.0 as usize];
+        let thread: &Thread = &interp.threads[id];
         let life = interp.world.state.life(id);
         self.word(u64::from(life.ended) | u64::from(life.detached) << 1 | u64::from(life.joined) << 2);
         if life.exposed {

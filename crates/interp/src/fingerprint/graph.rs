@@ -68,7 +68,7 @@ impl Graph {
                 mix(interp.memory.address_of(slot), 0xE4_90_5E),
             );
         }
-        for thread in &interp.threads {
+        for thread in interp.threads.iter() {
             if !interp.world.state.life(thread.id).ended {
                 graph.node(Node::Thread(thread.id));
             }
@@ -130,7 +130,7 @@ impl Graph {
     }
 
     fn follow_thread(&mut self, interp: &Interp, id: ThreadId) {
-        let thread = &interp.threads[id.0 as usize];
+        let thread = &interp.threads[id];
         self.reach(interp, interp.world.state.life(id).result);
         for depth in 0..thread.frames.len() {
             for (ty, value) in self.registers(thread, depth) {

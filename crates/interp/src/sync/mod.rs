@@ -106,13 +106,12 @@ impl SyncTable {
     }
 
     pub fn set(&mut self, at: Addr, object: SyncObject) {
-        let old = self.objects.remove(&at);
-        self.version = self.version.wrapping_sub(old.as_ref().map_or(0, |old| token(at, &old.object)));
         self.version = self.version.wrapping_add(token(at, &object));
+        let old = self.objects.insert(at, Entry { object, saved: self.epoch });
+        self.version = self.version.wrapping_sub(old.as_ref().map_or(0, |old| token(at, &old.object)));
         if old.as_ref().is_none_or(|old| old.saved < self.epoch) && !self.marks.is_empty() {
             self.log.push((at, old));
         }
-        self.objects.insert(at, Entry { object, saved: self.epoch });
     }
 
     pub fn remove(&mut self, at: Addr) {

@@ -6,7 +6,6 @@ use crate::memory::Named;
 use crate::world::Key;
 use raddle_event::{AccessKind, EventKind};
 use raddle_libmodel::{Returns, TlsOp};
-use std::sync::Arc;
 
 impl Cx<'_> {
     pub(crate) fn perform_specific(&mut self, op: TlsOp, returns: Returns) -> Result<u128, Halt> {
@@ -20,7 +19,7 @@ impl Cx<'_> {
                 }
                 let number = self.world.state.keys.len() as u64;
                 let destructor = self.pointer_arg(destructor);
-                Arc::make_mut(&mut self.world.state.keys).push(Key { destructor, deleted: false });
+                self.world.state.lasting_mut().keys.push(Key { destructor, deleted: false });
                 self.memory.store::<4>(into, number, Named::Number);
                 Ok(self.answer(returns, Ok(())))
             }
@@ -28,7 +27,7 @@ impl Cx<'_> {
                 let key = self.arg(key) as u32 as usize;
                 let known = self.world.state.keys.get(key).is_some_and(|key| !key.deleted);
                 if known {
-                    Arc::make_mut(&mut self.world.state.keys)[key].deleted = true;
+                    self.world.state.lasting_mut().keys[key].deleted = true;
                 }
                 Ok(self.answer(returns, if known { Ok(()) } else { Err(Errno::Invalid) }))
             }

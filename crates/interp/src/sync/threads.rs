@@ -7,7 +7,6 @@ use super::Errno;
 use crate::exec::{Cx, Flow, Halt};
 use crate::memory::Named;
 use crate::thread::{Action, OnReturn, Stand, Thread};
-use crate::world::Life;
 use raddle_event::{AccessKind, EventKind, ProblemKind, ThreadId};
 use raddle_ir::{FunctionId, Ty};
 use raddle_libmodel::{ATTR_FLAGS_OFFSET, Arg, How, Returns, SleepUnit, ThreadOp};
@@ -41,7 +40,7 @@ impl Cx<'_> {
 
     fn handle(&self, thread: Arg) -> Option<ThreadId> {
         let thread = self.memory.layout.thread_at(self.pointer_arg(thread))?;
-        ((thread.0 as usize) < self.world.state.lives.len()).then_some(thread)
+        ((thread.0 as usize) < self.world.state.lives().len()).then_some(thread)
     }
 
     pub(crate) fn perform_thread(
@@ -55,7 +54,7 @@ impl Cx<'_> {
                 let child = self.create(function, argument)?;
                 if self.is_detached(attribute)? {
                     self.event(EventKind::Detach { child });
-                    self.world.state.life_mut(child).detached = true;
+                    self.world.state.change_life(child, |life| life.detached = true);
                 }
                 let handle = self.memory.layout.thread_handle(child);
                 let bytes = self.memory.layout.pointer_bytes as usize;
@@ -129,21 +128,13 @@ impl Cx<'_> {
             let name = self.image.name(function).to_owned();
             return Err(self.unsupported(format!("a thread that runs `{name}`, which has no body")));
         };
-        if self.world.state.lives.len() >= self.world.options.thread_limit as usize {
+        if self.world.state.lives().len() >= self.world.options.thread_limit as usize {
             return Err(self.limit("number of threads"));
         }
-        let child = ThreadId(self.world.state.lives.len() as u32);
+        let child = ThreadId(self.world.state.lives().len() as u32);
         self.event(EventKind::Create { child });
         let created = (self.thread.id, self.site(), Arc::from(self.call_sites()));
-        Arc::make_mut(&mut self.world.state.lives).push(Life {
-            entry: function,
-            created: Some(created),
-            ended: false,
-            detached: false,
-            joined: false,
-            result: 0,
-            exposed: false,
-        });
+        self.world.state.create(function, Some(created));
         let thread = self.new_thread(child, function, argument)?;
         self.world.spawned.push(thread);
         Ok(child)
@@ -224,7 +215,7 @@ impl Cx<'_> {
         }
         let value = life.result;
         self.event(EventKind::Join { child });
-        self.world.state.life_mut(child).joined = true;
+        self.world.state.change_life(child, |life| life.joined = true);
         let into = result.map_or(0, |arg| self.pointer_arg(arg));
         if into != 0 {
             let pointer_bytes = self.memory.layout.pointer_bytes as usize;
@@ -251,7 +242,7 @@ impl Cx<'_> {
             return Err(Errno::Invalid);
         }
         self.event(EventKind::Detach { child });
-        self.world.state.life_mut(child).detached = true;
+        self.world.state.change_life(child, |life| life.detached = true);
         Ok(())
     }
 }

@@ -29,10 +29,12 @@ impl FastHasher {
 }
 
 impl Hasher for FastHasher {
+    #[inline]
     fn finish(&self) -> u64 {
         // The table uses low and high bits: mix once more.
         (self.0 ^ (self.0 >> 32)).wrapping_mul(K)
     }
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
@@ -42,18 +44,23 @@ impl Hasher for FastHasher {
             self.write_u64(u64::from(*byte));
         }
     }
+    #[inline]
     fn write_u8(&mut self, v: u8) {
         self.write_u64(u64::from(v));
     }
+    #[inline]
     fn write_u32(&mut self, v: u32) {
         self.write_u64(u64::from(v));
     }
+    #[inline]
     fn write_u64(&mut self, v: u64) {
         self.0 = (self.0.rotate_left(5) ^ v).wrapping_mul(K);
     }
+    #[inline]
     fn write_i64(&mut self, v: i64) {
         self.write_u64(v as u64);
     }
+    #[inline]
     fn write_usize(&mut self, v: usize) {
         self.write_u64(v as u64);
     }
