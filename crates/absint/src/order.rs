@@ -14,6 +14,7 @@ mod holders;
 mod join_all;
 mod local;
 mod nonzero;
+pub mod places;
 pub mod renewed;
 mod rounds;
 mod unmade;
@@ -26,13 +27,14 @@ use crate::calls::{Calls, Way};
 use crate::terms::Definitions;
 use gates::Gates;
 use local::{Local, State};
+use places::Places;
 use raddle_base::IdVec;
 use raddle_facts::{
     FunctionOrder, Gate, GateId, GateKind, LocalOrder, OrderFacts, PointsTo, Start, ThreadFacts, ThreadId,
     Values,
 };
 use raddle_ir::{BlockId, FunctionId, Program};
-use renewed::{Family, Operations, Places};
+use renewed::{Family, Operations};
 use std::collections::BTreeSet;
 
 /// Everything that the analysis reads.
@@ -152,7 +154,7 @@ impl Order {
 
 /// What holds at every entry of every function: from the roots, over calls and creations; `None` for what is never entered.
 fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId, Option<State>>, Starts) {
-    let Input { program, calls, threads, .. } = input;
+    let Input { program, threads, .. } = input;
     let mut entries: IdVec<FunctionId, Option<State>> = program.functions.ids().map(|_| None).collect();
     let mut starts: Starts = threads.threads.ids().map(|_| None).collect();
     let mut work: BTreeSet<FunctionId> = BTreeSet::new();
@@ -176,11 +178,8 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId
     }
     while let Some(function) = work.pop_first() {
         let Some(entry) = entries[function].clone() else { continue };
-        for call in &calls.from[function] {
-            if call.runs.is_empty() {
-                continue;
-            }
-            let mut here = locals.before(input, gates, function, call.block, call.index);
+        locals.before_calls(input, gates, function, |call, local| {
+            let mut here = local.clone();
             here.under(input, &entry);
             for (target, way) in &call.runs {
                 match way {
@@ -219,7 +218,7 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId
                     Way::Handler => {}
                 }
             }
-        }
+        });
     }
     (entries, starts)
 }

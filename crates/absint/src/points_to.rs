@@ -14,6 +14,7 @@ mod copies;
 mod graph;
 mod instructions;
 mod library;
+mod lists;
 mod memory;
 mod objects;
 mod outside;

@@ -89,10 +89,10 @@ pub(crate) fn write_beside(
     // Of the program and its input, not of the proof: the name stays the same when the analysis becomes better.
     let model = loaded.program.data_model.name();
     let core = match content {
-        Content::Proof(proof) => format!("{:032x} {model} {:?}", loaded.hash, proof.entries),
+        Content::Proof(proof) => format!("{:032x} {model} {:?}", loaded.hash(), proof.entries),
         Content::Tree(_) => {
             let input = (&subject.args, loaded.stdin_digest, subject.spurious);
-            format!("{:032x} {model} {input:?}", loaded.hash)
+            format!("{:032x} {model} {input:?}", loaded.hash())
         }
     };
     let hash = digest(core.as_bytes()) as u32;
@@ -124,7 +124,7 @@ pub(crate) fn text(loaded: &Loaded, subject: &Subject, content: Content<'_>) -> 
                 ..origin
             };
             let certificate = Certificate {
-                program: format!("{:032x}", loaded.hash),
+                program: format!("{:032x}", loaded.hash()),
                 data_model: loaded.program.data_model.name().to_owned(),
                 tree: tree.clone(),
             };
@@ -236,8 +236,8 @@ fn rebuilt(
     }
     let loaded = load(&subject)?;
     let recorded = hash(program)?;
-    if recorded != loaded.hash {
-        return Err(DriverError::OtherProgram { path: path.to_owned(), recorded, present: loaded.hash });
+    if recorded != loaded.hash() {
+        return Err(DriverError::OtherProgram { path: path.to_owned(), recorded, present: loaded.hash() });
     }
     let recorded = origin.stdin_digest.as_deref().map(hash).transpose()?;
     if let (Some(present), Some(stdin)) = (loaded.stdin_digest, subject.stdin)

@@ -173,7 +173,7 @@ mod tests {
     use raddle_interp::Options;
     use raddle_ir::{DataModel, FileId, FunctionId, Program, SiteInfo};
     use raddle_libmodel::Models;
-    use std::sync::Arc;
+    use std::sync::{Arc, OnceLock};
 
     fn loaded() -> Loaded {
         let mut program = Program::new(DataModel::Lp64);
@@ -185,7 +185,7 @@ mod tests {
             program: Arc::new(program),
             models: Arc::new(Models { meanings: IdVec::new() }),
             options: Options::default(),
-            hash: 0,
+            hash: OnceLock::new(),
             config: None,
             stdin_digest: None,
             warnings: Vec::new(),
@@ -193,6 +193,7 @@ mod tests {
             entries: Vec::new(),
             has_main: true,
             bugs: Vec::new(),
+            _release: None,
         }
     }
 

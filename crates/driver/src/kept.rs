@@ -109,7 +109,7 @@ fn identity(loaded: &Loaded, search: &Search) -> Vec<(String, String)> {
     let options = &loaded.options;
     let models = format!("{:?}", loaded.models.meanings.values().collect::<Vec<_>>());
     [
-        ("program", format!("{:032x}", loaded.hash)),
+        ("program", format!("{:032x}", loaded.hash())),
         ("configuration", format!("{:032x}", digest(models.as_bytes()))),
         ("version of Raddle", env!("CARGO_PKG_VERSION").to_owned()),
         ("arguments", format!("{:?}", options.args)),

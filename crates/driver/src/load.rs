@@ -4,19 +4,19 @@ use crate::{DriverError, Spurious, Subject};
 use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StableHasher, StoreOrder};
 use raddle_config::Config;
 use raddle_finding::UnknownReason;
-use raddle_frontend::Request;
+use raddle_frontend::{Release, Request};
 use raddle_interp::{Options, SpuriousWakeups};
 use raddle_ir::{Inst, Operand, Program};
 use raddle_libmodel::{CondOp, Effect, How, Meaning, Models, SemOp, ThreadOp};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A program ready to run.
 pub(crate) struct Loaded {
     pub(crate) program: Arc<Program>,
     pub(crate) models: Arc<Models>,
     pub(crate) options: Options,
-    pub(crate) hash: u128,
+    pub(crate) hash: OnceLock<u128>,
     pub(crate) config: Option<PathBuf>,
     pub(crate) stdin_digest: Option<u128>,
     pub(crate) warnings: Vec<String>,
@@ -26,6 +26,8 @@ pub(crate) struct Loaded {
     pub(crate) has_main: bool,
     /// Bugs of ours met on the way: no `safe` any more.
     pub(crate) bugs: Vec<UnknownReason>,
+    /// Kept until the end: LLVM is taken apart meanwhile.
+    pub(crate) _release: Option<Release>,
 }
 
 /// A program without `main` needs entries that clients call.
@@ -65,7 +67,7 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
     let stdin_digest = subject.stdin.as_ref().map(|_| digest(&stdin));
     let options = options(subject, stdin);
     Ok(Loaded {
-        hash: raddle_ir::program_hash(&program),
+        hash: OnceLock::new(),
         program: Arc::new(program),
         models: Arc::new(models),
         stdin_digest,
@@ -76,10 +78,16 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
         entries,
         has_main,
         bugs,
+        _release: Some(built.release),
     })
 }
 
 impl Loaded {
+    /// Of the program; found when it is first asked for.
+    pub(crate) fn hash(&self) -> u128 {
+        *self.hash.get_or_init(|| raddle_ir::program_hash(&self.program))
+    }
+
     pub(crate) fn certify_subject(&self) -> raddle_certify::Subject {
         raddle_certify::Subject {
             program: Arc::clone(&self.program),

@@ -221,14 +221,14 @@ mod tests {
     use raddle_ir::{DataModel, Program};
     use raddle_libmodel::Models;
     use std::collections::BTreeSet;
-    use std::sync::Arc;
+    use std::sync::{Arc, OnceLock};
 
     fn loaded() -> Loaded {
         Loaded {
             program: Arc::new(Program::new(DataModel::Lp64)),
             models: Arc::new(Models { meanings: IdVec::new() }),
             options: Options::default(),
-            hash: 0,
+            hash: OnceLock::new(),
             config: None,
             stdin_digest: None,
             warnings: Vec::new(),
@@ -236,6 +236,7 @@ mod tests {
             entries: Vec::new(),
             has_main: true,
             bugs: Vec::new(),
+            _release: None,
         }
     }
 

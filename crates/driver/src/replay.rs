@@ -66,11 +66,11 @@ fn text(path: &Path) -> Result<String, DriverError> {
 
 fn run(path: &Path, record: &Record, subject: &Subject) -> Result<Answer, DriverError> {
     let loaded = load(subject)?;
-    if loaded.hash != record.program {
+    if loaded.hash() != record.program {
         return Err(DriverError::OtherProgram {
             path: path.to_owned(),
             recorded: record.program,
-            present: loaded.hash,
+            present: loaded.hash(),
         });
     }
     if let Visibility::Sites(sites) = &record.witness.visibility

@@ -66,7 +66,7 @@ fn record(loaded: &Loaded, subject: &Subject, shown: &Shown) -> Record {
         format!("{} at {}:{}:{} in {}", access.action, at.file, at.line, at.column, access.thread.name)
     }));
     Record {
-        program: loaded.hash,
+        program: loaded.hash(),
         subject: Subject {
             config: loaded.config.clone(),
             data_model: Some(loaded.program.data_model),

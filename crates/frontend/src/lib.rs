@@ -13,6 +13,7 @@ mod inputs;
 mod llvm;
 mod lower;
 mod preprocessed;
+mod release;
 mod toolchain;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 use raddle_ir::{DataModel, Program};
 
 pub use error::FrontendError;
+pub use release::Release;
 
 /// What to load.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +44,8 @@ pub struct Loaded {
     pub warnings: Vec<String>,
     /// Ids of numbered assumptions that reading the input already rests on.
     pub assumptions: Vec<&'static str>,
+    /// What LLVM still holds; may be kept while other work goes on.
+    pub release: Release,
 }
 
 /// Compiles, links and lowers the inputs to one program.
@@ -51,14 +55,17 @@ pub fn load(request: &Request) -> Result<Loaded, FrontendError> {
     let plan = inputs::plan(request)?;
     let compiled = compile::compile(&plan, request)?;
     let context = llvm::new_context();
-    let linked = bitcode::link(&context, &compiled, request)?;
+    let bitcode::Linked { module, data_model, warnings: linking } =
+        bitcode::link(&context, &compiled, request)?;
     let names = lower::SourceNames {
         working_directory: std::env::current_dir().unwrap_or_default(),
         primary: compiled.primary_sources(),
     };
-    let (program, more) = lower::lower(&linked.module, linked.data_model, names);
+    let (program, more) = lower::lower(&module, data_model, names);
     let mut warnings = compiled.warnings;
-    warnings.extend(linked.warnings);
+    warnings.extend(linking);
     warnings.extend(more);
-    Ok(Loaded { program, warnings, assumptions: compiled.assumptions })
+    module.leave_to_context();
+    let release = Release::of(context);
+    Ok(Loaded { program, warnings, assumptions: compiled.assumptions, release })
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use crate::FrontendError;
@@ -70,15 +71,18 @@ pub(crate) fn run(
     };
     let mut child = command.spawn().map_err(problem)?;
     let errors = child.stderr.take();
+    let (ended, end) = channel();
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut errors) = errors {
             // What could not be read is missing from a message, no more.
             let _ = errors.read_to_end(&mut bytes);
         }
+        // Nobody listens any more when the child was stopped.
+        let _ = ended.send(());
         bytes
     });
-    let status = wait(&mut child).map_err(problem)?;
+    let status = wait(&mut child, &end).map_err(problem)?;
     let bytes = reader.join().unwrap_or_default();
     let mut message = String::from_utf8_lossy(&bytes).trim_end().to_owned();
     let Some(status) = status else {
@@ -91,9 +95,11 @@ pub(crate) fn run(
     Ok(Outcome { success: status.success(), message })
 }
 
-/// The child's end, or `None` when it took too long and was stopped.
-fn wait(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+/// The child's end, or `None` when it took too long and was stopped. `end`: it has closed its standard error.
+fn wait(child: &mut Child, end: &Receiver<()>) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
+    // It is closed when the process ends, mostly.
+    let _ = end.recv_timeout(LONGEST_RUN);
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait()? {

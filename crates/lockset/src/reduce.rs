@@ -11,6 +11,7 @@ use crate::events::Event;
 use raddle_absint::calls::{Calls, Way};
 use raddle_facts::{ThreadFacts, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Inst, Program, Terminator};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two events that may race.
@@ -36,34 +37,28 @@ pub fn covers(
     calls: &Calls,
     threads: &ThreadFacts,
     events: &[Event],
-    weaker: impl Fn(&Event, &Event) -> bool,
+    weaker: impl Fn(&Event, &Event) -> bool + Sync,
 ) -> Vec<Option<Vec<usize>>> {
     let mut groups: BTreeMap<(usize, ThreadId), Vec<usize>> = BTreeMap::new();
     for (at, event) in events.iter().enumerate() {
         groups.entry((event.variable, event.thread)).or_default().push(at);
     }
-    let mut found = vec![None; events.len()];
-    for group in groups.values() {
-        for at in group {
-            let event = &events[*at];
-            let mut sites: HashMap<(FunctionId, BlockId), Vec<(usize, usize)>> = HashMap::new();
-            for other in group {
-                let candidate = &events[*other];
-                let here = (event.function, event.block, event.index);
-                if (candidate.function, candidate.block, candidate.index) != here && weaker(candidate, event)
-                {
-                    let place = (candidate.function, candidate.block);
-                    sites.entry(place).or_default().push((candidate.index, *other));
-                }
-            }
-            if !sites.is_empty() {
-                let search =
-                    Search { program, calls, threads, thread: event.thread, sites, passable: HashMap::new() };
-                found[*at] = search.run(event);
+    let cover = |event: &Event| {
+        let mut sites: HashMap<(FunctionId, BlockId), Vec<(usize, usize)>> = HashMap::new();
+        for other in &groups[&(event.variable, event.thread)] {
+            let candidate = &events[*other];
+            let here = (event.function, event.block, event.index);
+            if (candidate.function, candidate.block, candidate.index) != here && weaker(candidate, event) {
+                let place = (candidate.function, candidate.block);
+                sites.entry(place).or_default().push((candidate.index, *other));
             }
         }
-    }
-    found
+        if sites.is_empty() {
+            return None;
+        }
+        Search { program, calls, threads, thread: event.thread, sites, passable: HashMap::new() }.run(event)
+    };
+    events.par_iter().map(cover).collect()
 }
 
 /// The warnings from the first to be looked at to the last.

@@ -6,8 +6,9 @@
 
 use crate::pairs::Pairs;
 use crate::published::{Unpublished, routes};
-use raddle_absint::accesses::{Access, Kind, Objects};
-use raddle_absint::order::renewed::{Family, Operations, Places, Renewal, overlap, places_of};
+use raddle_absint::accesses::{Access, Kind};
+use raddle_absint::order::places::Places;
+use raddle_absint::order::renewed::{Family, Operations, Renewal};
 use raddle_absint::order::{Input, Order};
 use raddle_facts::{ATOMIC_SECTION, HeldLock, ObjectId, Offsets, Term};
 use std::collections::{BTreeSet, HashMap};
@@ -32,11 +33,14 @@ impl Renewed {
             return held.to_vec();
         }
         let mut known: HashMap<*const Vec<HeldLock>, Arc<Vec<HeldLock>>> = HashMap::new();
-        let counts = |lock: Term| {
-            let places = places_of(input, lock);
-            lock == ATOMIC_SECTION || !self.void.iter().any(|void| overlap(input, void, &places))
+        let mut counted: HashMap<Term, bool> = HashMap::new();
+        let mut counts = |lock: Term| {
+            *counted.entry(lock).or_insert_with(|| {
+                let places = Places::of_term(input, lock);
+                lock == ATOMIC_SECTION || !self.void.iter().any(|void| void.overlap(input, &places))
+            })
         };
-        let kept = |list: &Arc<Vec<HeldLock>>| {
+        let mut kept = |list: &Arc<Vec<HeldLock>>| {
             let mut list = list.to_vec();
             list.retain(|held| counts(held.lock));
             list.iter_mut().for_each(|held| held.history.retain(|lock| counts(*lock)));
@@ -102,7 +106,7 @@ fn touching(input: Input<'_>, renewal: &Renewal) -> Access {
         atomic: None,
         address: Some(renewal.object),
         place: None,
-        targets: Objects::new(input.points_to).targets(input.points_to, function, renewal.object),
+        targets: input.holders.objects.targets(input.points_to, function, renewal.object),
         bytes: 1,
         value: None,
     }

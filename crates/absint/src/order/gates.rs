@@ -2,7 +2,8 @@
 
 use super::flags::{self, LockQuery};
 use super::nonzero::shown;
-use super::renewed::{At, Places, overlap, places_of};
+use super::places::Places;
+use super::renewed::At;
 use super::unmade::Unmade;
 use super::{Input, join_all};
 use crate::calls::{Call, Calls, Way};
@@ -319,8 +320,8 @@ fn used_unmade(input: Input<'_>, made: At, uses: &[At]) -> bool {
 }
 
 fn is_spoiled(input: Input<'_>, object: Term, spoiled: &[Places]) -> bool {
-    let places = places_of(input, object);
-    spoiled.iter().any(|other| overlap(input, &places, other))
+    let places = Places::of_term(input, object);
+    spoiled.iter().any(|other| places.overlap(input, other))
 }
 
 pub(super) fn each_effect(

@@ -20,7 +20,7 @@ pub struct Holders {
     pub(super) overwrites: IdVec<FunctionId, Overwrites>,
     /// What library calls may write of them.
     pub(super) call_writes: HashMap<SiteId, Vec<(ObjectId, Offsets)>>,
-    pub(super) objects: Objects,
+    pub objects: Objects,
     /// Where writes of so many bytes through a set of pointers may touch handles: mostly nowhere.
     known: Mutex<FastMap<(SetId, u64), Held>>,
 }

@@ -298,17 +298,25 @@ impl Local {
             return;
         }
         let mut after: Option<State> = None;
-        if !call.effects.is_empty() || !call.unknown.is_empty() {
+        let does_nothing = |(target, _): &(FunctionId, Way)| !gates.matters[*target];
+        if !call.effects.is_empty() || !call.unknown.is_empty() || nested.iter().any(does_nothing) {
             after = Some(state.clone());
         }
-        for (target, way) in nested {
+        // Targets that do the same count once: a call through a pointer has hundreds.
+        let mut done: Vec<&State> = Vec::new();
+        for (target, way) in nested.into_iter().filter(|run| !does_nothing(run)) {
             let mut one = state.clone();
-            if gates.matters[target] {
-                match way {
-                    Way::Call | Way::AtomicCall => one.after(input, &self.functions[target].exit),
-                    Way::Callback | Way::Thread | Way::Once | Way::Handler => {
-                        one.after(input, &worst(input, gates, target))
+            match way {
+                Way::Call | Way::AtomicCall => {
+                    let exit = &self.functions[target].exit;
+                    if done.contains(&exit) {
+                        continue;
                     }
+                    one.after(input, exit);
+                    done.push(exit);
+                }
+                Way::Callback | Way::Thread | Way::Once | Way::Handler => {
+                    one.after(input, &worst(input, gates, target))
                 }
             }
             match &mut after {
@@ -320,6 +328,33 @@ impl Local {
         }
         if let Some(after) = after {
             *state = after;
+        }
+    }
+
+    /// Visits the calls of a function that run something, each with the local state right before it.
+    pub fn before_calls(
+        &self,
+        input: Input<'_>,
+        gates: &Gates,
+        function: FunctionId,
+        mut visit: impl FnMut(&Call, &State),
+    ) {
+        let mut last: Option<(BlockId, usize, State, Registers)> = None;
+        for call in input.calls.from[function].iter().filter(|call| !call.runs.is_empty()) {
+            let (from, mut state, mut found) = match last.take() {
+                // On from the call before it.
+                Some((block, index, state, found)) if block == call.block && index <= call.index => {
+                    (index, state, found)
+                }
+                _ => (0, self.before(input, gates, function, call.block, 0), Registers::new()),
+            };
+            if self.functions[function].blocks.get(call.block.index()).is_some_and(Option::is_some) {
+                for at in from..call.index {
+                    self.step(input, gates, (function, call.block, at), &mut found, &mut state);
+                }
+            }
+            visit(call, &state);
+            last = Some((call.block, call.index, state, found));
         }
     }
 

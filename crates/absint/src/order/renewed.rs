@@ -10,19 +10,18 @@
 //!
 //! Errs towards objects that do not count.
 
+use super::places::Places;
 use super::{Input, Order};
 use crate::cfg::Cfg;
-use crate::terms::term_of;
+use crate::fast_hash::FastMap;
 use raddle_base::Id;
-use raddle_facts::{GateKind, LocalOrder, ObjectId, ObjectKind, Offsets, Start, Term, ThreadId};
+use raddle_facts::{GateKind, LocalOrder, Start, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Operand, SiteId, Terminator};
 use raddle_libmodel::{Arg, CondOp, Effect, SemOp, SyncKind};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
-/// Where an object may be; `None`: anywhere.
-pub type Places = Option<Vec<(ObjectId, Offsets)>>;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     Lock,
     Semaphore,
@@ -44,23 +43,23 @@ pub struct Renewal {
     starts_open: bool,
 }
 
-struct Use {
-    at: At,
+/// Calls that use the same objects.
+struct Uses {
     places: Places,
     family: Family,
+    at: Vec<At>,
 }
 
 /// All calls that make, unmake or use objects.
 pub struct Operations {
     pub renewals: Vec<Renewal>,
-    uses: Vec<Use>,
-    /// By object; those that may be anywhere under `None`.
-    by_object: BTreeMap<(Family, Option<ObjectId>), Vec<usize>>,
+    uses: Vec<Uses>,
+    known: HashMap<(Family, Places), usize>,
 }
 
 impl Operations {
     pub fn find(input: Input<'_>) -> Operations {
-        let mut all = Operations { renewals: Vec::new(), uses: Vec::new(), by_object: BTreeMap::new() };
+        let mut all = Operations { renewals: Vec::new(), uses: Vec::new(), known: HashMap::new() };
         for (function, list) in input.calls.from.iter() {
             for call in list {
                 let (_, args) = call.parts(input.program, function);
@@ -75,7 +74,7 @@ impl Operations {
                                 at,
                                 site: call.site,
                                 object,
-                                places: places(input, function, object),
+                                places: Places::of_operand(input, function, object),
                                 family,
                                 destroys: matches!(effect, Effect::SyncDestroy { .. }),
                                 starts_open: matches!(kind, SyncKind::Barrier | SyncKind::KernelSemaphore),
@@ -100,16 +99,13 @@ impl Operations {
     }
 
     fn uses_of(&mut self, input: Input<'_>, at: At, operand: Operand, family: Family) {
-        let index = self.uses.len();
-        let places = places(input, at.0, operand);
-        let objects: BTreeSet<Option<ObjectId>> = match &places {
-            Some(list) => list.iter().map(|(object, _)| Some(*object)).collect(),
-            None => BTreeSet::from([None]),
-        };
-        for object in objects {
-            self.by_object.entry((family, object)).or_default().push(index);
+        let places = Places::of_operand(input, at.0, operand);
+        let next = self.uses.len();
+        let group = *self.known.entry((family, places.clone())).or_insert(next);
+        if group == next {
+            self.uses.push(Uses { places, family, at: Vec::new() });
         }
-        self.uses.push(Use { at, places, family });
+        self.uses[group].at.push(at);
     }
 
     /// The renewals after or during which another thread may use the object. `is_private`: nobody else knows it yet.
@@ -120,31 +116,26 @@ impl Operations {
         wanted: impl Fn(Family) -> bool,
         mut is_private: impl FnMut(&Renewal) -> bool,
     ) -> Vec<&Renewal> {
-        let mut looked = Looked { input, order, states: HashMap::new(), shapes: HashMap::new() };
+        let mut looked = Looked { input, order, states: FastMap::default(), shapes: HashMap::new() };
+        // Per place that is renewed: what uses it.
+        let mut users: HashMap<(Family, &Places), Vec<&Uses>> = HashMap::new();
         let wanted = self.renewals.iter().filter(|renewal| wanted(renewal.family));
         wanted
             .filter(|renewal| {
-                let shared = renewal
-                    .places
-                    .as_ref()
-                    .is_none_or(|list| list.iter().any(|(object, _)| input.threads.shared[*object]));
-                let mut uses =
-                    self.uses_like(renewal).filter(|other| overlap(input, &renewal.places, &other.places));
-                shared && !uses.all(|other| looked.in_order(renewal, other)) && !is_private(renewal)
+                let list = renewal.places.list(input.points_to);
+                let shared =
+                    list.is_none_or(|list| list.iter().any(|(object, _)| input.threads.shared[*object]));
+                if !shared {
+                    return false;
+                }
+                let users = users.entry((renewal.family, &renewal.places)).or_insert_with(|| {
+                    let same = self.uses.iter().filter(|uses| uses.family == renewal.family);
+                    same.filter(|uses| renewal.places.overlap(input, &uses.places)).collect()
+                });
+                let mut places = users.iter().flat_map(|uses| &uses.at);
+                !places.all(|at| looked.in_order(renewal, *at)) && !is_private(renewal)
             })
             .collect()
-    }
-
-    fn uses_like(&self, renewal: &Renewal) -> impl Iterator<Item = &Use> {
-        let indices: BTreeSet<usize> = match &renewal.places {
-            Some(list) => {
-                let objects = list.iter().map(|(object, _)| Some(*object)).chain([None]);
-                let lists = objects.filter_map(|object| self.by_object.get(&(renewal.family, object)));
-                lists.flatten().copied().collect()
-            }
-            None => (0..self.uses.len()).filter(|at| self.uses[*at].family == renewal.family).collect(),
-        };
-        indices.into_iter().map(|index| &self.uses[index])
     }
 }
 
@@ -159,56 +150,26 @@ fn family(kind: SyncKind) -> Option<Family> {
     }
 }
 
-fn places(input: Input<'_>, function: FunctionId, operand: Operand) -> Places {
-    if let Operand::Reg(reg) = operand {
-        let list = input.points_to.targets_of(input.points_to.regs[function][reg.index()]);
-        return (!list.is_empty()).then(|| list.to_vec());
-    }
-    places_of(input, term_of(input.values, function, operand))
-}
-
-/// Where what a term names may be.
-pub fn places_of(input: Input<'_>, term: Term) -> Places {
-    let list = super::handles::places(input, term);
-    (!list.is_empty()).then_some(list)
-}
-
-/// Whether two objects may be one.
-pub fn overlap(input: Input<'_>, a: &Places, b: &Places) -> bool {
-    let (Some(a), Some(b)) = (a, b) else { return true };
-    let comes_from_outside = |object: ObjectId| {
-        let kind = input.points_to.objects[object].kind;
-        matches!(kind, ObjectKind::Unknown | ObjectKind::Outside(_) | ObjectKind::Library)
-    };
-    let is_unknown = |object: ObjectId| input.points_to.objects[object].kind == ObjectKind::Unknown;
-    a.iter().any(|(x, at)| {
-        b.iter().any(|(y, offsets)| {
-            x == y && at.may_overlap(1, *offsets, 1)
-                || is_unknown(*x) && comes_from_outside(*y)
-                || is_unknown(*y) && comes_from_outside(*x)
-        })
-    })
-}
-
 /// What was looked up already.
 struct Looked<'a> {
     input: Input<'a>,
     order: &'a Order,
-    states: HashMap<At, LocalOrder>,
+    states: FastMap<At, Arc<LocalOrder>>,
     shapes: HashMap<FunctionId, Cfg>,
 }
 
 impl Looked<'_> {
-    fn state(&mut self, at: At) -> LocalOrder {
+    fn state(&mut self, at: At) -> Arc<LocalOrder> {
         let (input, order) = (self.input, self.order);
-        self.states.entry(at).or_insert_with(|| order.before(input, at.0, at.1, at.2)).clone()
+        let find = || Arc::new(order.before(input, at.0, at.1, at.2));
+        self.states.entry(at).or_insert_with(find).clone()
     }
 
-    fn in_order(&mut self, renewal: &Renewal, other: &Use) -> bool {
+    fn in_order(&mut self, renewal: &Renewal, other: At) -> bool {
         let threads = self.input.threads;
-        let (early, late) = (self.state(renewal.at), self.state(other.at));
+        let (early, late) = (self.state(renewal.at), self.state(other));
         for t in &threads.runs[renewal.at.0] {
-            for a in &threads.runs[other.at.0] {
+            for a in &threads.runs[other.0] {
                 let ordered = if threads.threads[*t].start == Start::Client {
                     true
                 } else if t == a && !threads.threads[*t].many {
@@ -226,14 +187,14 @@ impl Looked<'_> {
     }
 
     /// Whether the one thread that does both does them in an order that works.
-    fn in_turn(&mut self, renewal: &Renewal, other: &Use) -> bool {
+    fn in_turn(&mut self, renewal: &Renewal, other: At) -> bool {
         if renewal.family == Family::Lock {
             return true;
         }
         if renewal.destroys {
-            !self.leads(renewal.at, other.at)
+            !self.leads(renewal.at, other)
         } else {
-            !renewal.starts_open || !self.leads(other.at, renewal.at)
+            !renewal.starts_open || !self.leads(other, renewal.at)
         }
     }
 

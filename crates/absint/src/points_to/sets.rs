@@ -1,11 +1,16 @@
 //! Interned sets of (object, offset pattern): equal sets have equal ids, so most copies of sets are copies of a number, and a union
 //! that was computed once is looked up.
 //!
-//! After Barbar and Sui, "Hash consed points-to sets" (SAS 2021). Unions keep the patterns of an object few (see [`super::pattern`]), so
-//! they depend on the order of operands; both orders include both operands.
+//! After Barbar and Sui, "Hash consed points-to sets" (SAS 2021), in two levels: a set is a list of chunks, one for each run of
+//! neighbouring objects, and chunks are interned too. Large programs have ten thousands of large sets that differ in few entries: they share
+//! all other chunks, and what is computed of a chunk is computed once.
+//!
+//! Unions keep the patterns of an object few (see [`super::pattern`]), so they depend on the order of operands; both orders include
+//! both operands.
 
+use super::lists::Lists;
 use super::pattern;
-use crate::fast_hash::{FastHasher, FastMap};
+use crate::fast_hash::FastMap;
 use raddle_facts::Offsets;
 
 /// A set; 0 is empty.
@@ -44,24 +49,41 @@ impl Entry {
 }
 
 /// Whether so few entries are in a set is faster found out than looked up.
-const SMALL: usize = 4;
+const SMALL: u32 = 4;
+
+/// Objects whose numbers differ in this many low bits are in one chunk.
+const CHUNK_BITS: u32 = 7;
+
+/// A chunk in the list of a set: which objects it is about, and its number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Chunk(u64);
+
+impl Chunk {
+    fn block(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+    fn id(self) -> u32 {
+        self.0 as u32
+    }
+}
 
 pub(super) struct Sets {
     patterns: Vec<Offsets>,
     pattern_ids: FastMap<Offsets, Pattern>,
-    data: Vec<u64>,
-    /// Start in `data` and length.
-    ranges: Vec<(u64, u32)>,
-    /// First set with a hash, and the next one with the same.
-    heads: FastMap<u64, u32>,
-    next: Vec<u32>,
+    /// Entries of neighbouring objects, ascending.
+    chunks: Lists,
+    /// [`Chunk`]s, ascending.
+    sets: Lists,
+    /// Entries of each set.
+    lens: Vec<u32>,
     unions: FastMap<(Set, Set), Set>,
     shifts: FastMap<(Set, Shift), Set>,
     differences: FastMap<(Set, Set), Set>,
+    chunk_unions: FastMap<(u32, u32), u32>,
+    chunk_shifts: FastMap<(u32, Shift), u32>,
     buffer: Vec<u64>,
+    entries: Vec<u64>,
     list: Vec<Offsets>,
-    /// Objects whose offsets are not kept apart.
-    flat: Vec<bool>,
 }
 
 impl Sets {
@@ -69,19 +91,20 @@ impl Sets {
         let mut sets = Sets {
             patterns: Vec::new(),
             pattern_ids: FastMap::default(),
-            data: Vec::new(),
-            ranges: Vec::new(),
-            heads: FastMap::default(),
-            next: Vec::new(),
+            chunks: Lists::default(),
+            sets: Lists::default(),
+            lens: Vec::new(),
             unions: FastMap::default(),
             shifts: FastMap::default(),
             differences: FastMap::default(),
+            chunk_unions: FastMap::default(),
+            chunk_shifts: FastMap::default(),
             buffer: Vec::new(),
+            entries: Vec::new(),
             list: Vec::new(),
-            flat: Vec::new(),
         };
         sets.pattern(Offsets::ANY);
-        sets.intern();
+        sets.intern(&[]);
         sets
     }
 
@@ -105,50 +128,47 @@ impl Sets {
     }
 
     pub(super) fn len(&self, set: Set) -> usize {
-        self.ranges[set.0 as usize].1 as usize
+        self.lens[set.0 as usize] as usize
     }
 
-    pub(super) fn entry(&self, set: Set, index: usize) -> Entry {
-        Entry(self.data[self.ranges[set.0 as usize].0 as usize + index])
+    /// The only entry, if there is one.
+    pub(super) fn only(&self, set: Set) -> Option<Entry> {
+        self.entries(set).next().filter(|_| self.len(set) == 1)
     }
 
     pub(super) fn entries(&self, set: Set) -> impl Iterator<Item = Entry> + '_ {
-        self.words(set).iter().map(|word| Entry(*word))
-    }
-
-    fn words(&self, set: Set) -> &[u64] {
-        let (start, len) = self.ranges[set.0 as usize];
-        &self.data[start as usize..start as usize + len as usize]
+        let chunks = self.sets.get(set.0).iter();
+        chunks.flat_map(|chunk| self.chunks.get(Chunk(*chunk).id())).map(|word| Entry(*word))
     }
 
     pub(super) fn single(&mut self, object: u32, offsets: Offsets) -> Set {
-        let offsets = if self.is_flat(object) { Offsets::ANY } else { offsets };
         let pattern = self.pattern(offsets);
-        self.buffer.clear();
-        self.buffer.push(Entry::new(object, pattern).0);
-        self.intern()
+        self.of_entries(&[Entry::new(object, pattern)])
     }
 
-    pub(super) fn is_flat(&self, object: u32) -> bool {
-        self.flat.get(object as usize).copied().unwrap_or(false)
-    }
-
-    /// The set in `buffer`, which is sorted.
-    fn intern(&mut self) -> Set {
-        let hash = FastHasher::of(&self.buffer);
-        let head = self.heads.get(&hash).copied();
-        let mut at = head;
-        while let Some(id) = at {
-            if self.words(Set(id)) == self.buffer.as_slice() {
-                return Set(id);
-            }
-            at = Some(self.next[id as usize]).filter(|next| *next != u32::MAX);
+    /// A set of entries in ascending order.
+    pub(super) fn of_entries(&mut self, entries: &[Entry]) -> Set {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut words = std::mem::take(&mut self.entries);
+        buffer.clear();
+        let block = |entry: &Entry| entry.object() >> CHUNK_BITS;
+        for run in entries.chunk_by(|x, y| block(x) == block(y)) {
+            words.clear();
+            words.extend(run.iter().map(|entry| entry.0));
+            buffer.push(u64::from(block(&run[0])) << 32 | u64::from(self.chunks.intern(&words)));
         }
-        let id = u32::try_from(self.ranges.len()).expect("fewer than 2^32 sets");
-        self.ranges.push((self.data.len() as u64, self.buffer.len() as u32));
-        self.data.extend_from_slice(&self.buffer);
-        self.next.push(head.unwrap_or(u32::MAX));
-        self.heads.insert(hash, id);
+        let set = self.intern(&buffer);
+        (self.buffer, self.entries) = (buffer, words);
+        set
+    }
+
+    /// The set of these chunks.
+    fn intern(&mut self, chunks: &[u64]) -> Set {
+        let id = self.sets.intern(chunks);
+        if id as usize == self.lens.len() {
+            let len: usize = chunks.iter().map(|chunk| self.chunks.get(Chunk(*chunk).id()).len()).sum();
+            self.lens.push(u32::try_from(len).expect("fewer than 2^32 entries"));
+        }
         Set(id)
     }
 
@@ -160,78 +180,118 @@ impl Sets {
         if a == EMPTY {
             return b;
         }
-        let is_small = self.len(b) <= SMALL;
-        if is_small && self.includes_words(a, b) {
+        if self.lens[b.0 as usize] <= SMALL && self.includes(a, b) {
             return a;
         }
         if let Some(known) = self.unions.get(&(a, b)) {
             return *known;
         }
-        let included = !is_small && self.includes_words(a, b);
-        let result = if included { a } else { self.compute_union(a, b) };
+        let result = self.compute_union(a, b);
         self.unions.insert((a, b), result);
         result
     }
 
     /// Whether all entries of `b` are literally in `a`. Fast when `b` is small.
-    fn includes_words(&self, a: Set, b: Set) -> bool {
-        let (a, b) = (self.words(a), self.words(b));
-        if b.len() > a.len() {
-            return false;
-        }
-        if b.len() * 8 < a.len() {
-            return b.iter().all(|word| a.binary_search(word).is_ok());
-        }
-        let mut rest = a.iter();
-        b.iter().all(|word| rest.by_ref().find(|other| *other >= word) == Some(word))
+    fn includes(&self, a: Set, b: Set) -> bool {
+        let all = self.sets.get(a.0);
+        self.sets.get(b.0).iter().all(|wanted| {
+            let wanted = Chunk(*wanted);
+            let at = all.partition_point(|chunk| Chunk(*chunk).block() < wanted.block());
+            let Some(found) = all.get(at).map(|chunk| Chunk(*chunk)) else { return false };
+            found == wanted
+                || found.block() == wanted.block()
+                    && includes_words(self.chunks.get(found.id()), self.chunks.get(wanted.id()))
+        })
     }
 
     fn compute_union(&mut self, a: Set, b: Set) -> Set {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut list = std::mem::take(&mut self.list);
         buffer.clear();
-        let ((a_start, a_len), (b_start, b_len)) = (self.ranges[a.0 as usize], self.ranges[b.0 as usize]);
-        let (mut i, a_end) = (a_start as usize, a_start as usize + a_len as usize);
-        let (mut j, b_end) = (b_start as usize, b_start as usize + b_len as usize);
-        let object = |word: u64| word >> 32;
-        while i < a_end && j < b_end {
-            let (x, y) = (self.data[i], self.data[j]);
-            if object(x) < object(y) {
-                buffer.push(x);
-                i += 1;
-            } else if object(y) < object(x) {
-                buffer.push(y);
-                j += 1;
-            } else {
-                let i_end = (i..a_end).find(|k| object(self.data[*k]) != object(x)).unwrap_or(a_end);
-                let j_end = (j..b_end).find(|k| object(self.data[*k]) != object(x)).unwrap_or(b_end);
-                if self.data[i..i_end] == self.data[j..j_end] {
-                    buffer.extend_from_slice(&self.data[i..i_end]);
-                } else {
-                    list.clear();
-                    list.extend(self.data[i..i_end].iter().map(|word| self.patterns[*word as u32 as usize]));
-                    for k in j..j_end {
-                        pattern::insert(&mut list, self.patterns[self.data[k] as u32 as usize]);
-                    }
-                    self.push_run(&mut buffer, object(x) as u32, &list);
+        let (mut i, mut j) = (0, 0);
+        loop {
+            let (x, y) = (self.sets.get(a.0).get(i).copied(), self.sets.get(b.0).get(j).copied());
+            let (x, y) = match (x, y) {
+                (Some(x), Some(y)) => (Chunk(x), Chunk(y)),
+                (Some(_), None) => {
+                    buffer.extend_from_slice(&self.sets.get(a.0)[i..]);
+                    break;
                 }
-                (i, j) = (i_end, j_end);
-            }
+                (None, _) => {
+                    buffer.extend_from_slice(&self.sets.get(b.0)[j..]);
+                    break;
+                }
+            };
+            let chunk = if x.block() < y.block() || x == y {
+                x
+            } else if y.block() < x.block() {
+                y
+            } else {
+                Chunk(u64::from(x.block()) << 32 | u64::from(self.chunk_union(x.id(), y.id())))
+            };
+            i += usize::from(x.block() <= y.block());
+            j += usize::from(y.block() <= x.block());
+            buffer.push(chunk.0);
         }
-        buffer.extend_from_slice(&self.data[i..a_end]);
-        buffer.extend_from_slice(&self.data[j..b_end]);
+        let set = self.intern(&buffer);
         self.buffer = buffer;
-        self.list = list;
-        self.intern()
+        set
     }
 
-    fn push_run(&mut self, buffer: &mut Vec<u64>, object: u32, list: &[Offsets]) {
-        let start = buffer.len();
+    /// Of two chunks about the same objects.
+    fn chunk_union(&mut self, a: u32, b: u32) -> u32 {
+        if let Some(known) = self.chunk_unions.get(&(a, b)) {
+            return *known;
+        }
+        let result = match includes_words(self.chunks.get(a), self.chunks.get(b)) {
+            true => a,
+            false => self.compute_chunk_union(a, b),
+        };
+        self.chunk_unions.insert((a, b), result);
+        result
+    }
+
+    fn compute_chunk_union(&mut self, a: u32, b: u32) -> u32 {
+        let mut words = std::mem::take(&mut self.entries);
+        let mut list = std::mem::take(&mut self.list);
+        words.clear();
+        let object = |word: &u64| (word >> 32) as u32;
+        let (mut i, mut j) = (0, 0);
+        loop {
+            let (x, y) = (&self.chunks.get(a)[i..], &self.chunks.get(b)[j..]);
+            if x.is_empty() || y.is_empty() {
+                words.extend_from_slice(x);
+                words.extend_from_slice(y);
+                break;
+            }
+            let first = object(&x[0]).min(object(&y[0]));
+            let run = |list: &[u64]| list.iter().take_while(|word| object(word) == first).count();
+            let (x, y) = (&x[..run(x)], &y[..run(y)]);
+            (i, j) = (i + x.len(), j + y.len());
+            if y.is_empty() || x == y {
+                words.extend_from_slice(x);
+            } else if x.is_empty() {
+                words.extend_from_slice(y);
+            } else {
+                list.clear();
+                list.extend(x.iter().map(|word| self.patterns[*word as u32 as usize]));
+                for word in y {
+                    pattern::insert(&mut list, self.patterns[*word as u32 as usize]);
+                }
+                self.push_run(&mut words, first, &list);
+            }
+        }
+        let chunk = self.chunks.intern(&words);
+        (self.entries, self.list) = (words, list);
+        chunk
+    }
+
+    fn push_run(&mut self, words: &mut Vec<u64>, object: u32, list: &[Offsets]) {
+        let start = words.len();
         for offsets in list {
             let pattern = self.pattern(*offsets);
-            buffer.push(Entry::new(object, pattern).0);
+            words.push(Entry::new(object, pattern).0);
         }
-        buffer[start..].sort_unstable();
+        words[start..].sort_unstable();
     }
 
     /// All offsets shifted.
@@ -242,43 +302,66 @@ impl Sets {
         if let Some(known) = self.shifts.get(&(set, shift)) {
             return *known;
         }
-        let by = self.patterns[shift.0 as usize];
-        let words: Vec<u64> = self.words(set).to_vec();
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut list = Vec::new();
         buffer.clear();
-        for run in words.chunk_by(|x, y| x >> 32 == y >> 32) {
-            let object = (run[0] >> 32) as u32;
-            if by == Offsets::ANY || self.is_flat(object) {
-                buffer.push(Entry::new(object, ANYWHERE).0);
-                continue;
-            }
-            list.clear();
-            for word in run {
-                pattern::insert(&mut list, pattern::sum(self.patterns[*word as u32 as usize], by));
-            }
-            self.push_run(&mut buffer, object, &list);
+        buffer.extend_from_slice(self.sets.get(set.0));
+        for chunk in &mut buffer {
+            let (block, id) = (Chunk(*chunk).block(), Chunk(*chunk).id());
+            *chunk = u64::from(block) << 32 | u64::from(self.chunk_shifted(id, shift));
         }
+        let result = self.intern(&buffer);
         self.buffer = buffer;
-        let result = self.intern();
         self.shifts.insert((set, shift), result);
+        result
+    }
+
+    fn chunk_shifted(&mut self, chunk: u32, shift: Shift) -> u32 {
+        if let Some(known) = self.chunk_shifts.get(&(chunk, shift)) {
+            return *known;
+        }
+        let by = self.patterns[shift.0 as usize];
+        let mut words = std::mem::take(&mut self.entries);
+        let mut list = std::mem::take(&mut self.list);
+        words.clear();
+        let mut at = 0;
+        while let Some(first) = self.chunks.get(chunk).get(at).map(|word| Entry(*word)) {
+            let rest = &self.chunks.get(chunk)[at..];
+            let len = rest.iter().take_while(|word| Entry(**word).object() == first.object()).count();
+            if by == Offsets::ANY {
+                words.push(Entry::new(first.object(), ANYWHERE).0);
+            } else {
+                list.clear();
+                for word in &rest[..len] {
+                    pattern::insert(&mut list, pattern::sum(self.patterns[*word as u32 as usize], by));
+                }
+                self.push_run(&mut words, first.object(), &list);
+            }
+            at += len;
+        }
+        let result = self.chunks.intern(&words);
+        (self.entries, self.list) = (words, list);
+        self.chunk_shifts.insert((chunk, shift), result);
         result
     }
 
     /// The entries of `a` that are not literally in `b`.
     pub(super) fn difference(&self, a: Set, b: Set) -> Vec<Entry> {
-        if b == EMPTY {
-            return self.entries(a).collect();
-        }
-        let old = self.words(b);
-        let mut at = 0;
         let mut new = Vec::new();
-        for word in self.words(a) {
-            while at < old.len() && old[at] < *word {
-                at += 1;
-            }
-            if at == old.len() || old[at] != *word {
-                new.push(Entry(*word));
+        let old = self.sets.get(b.0);
+        let mut at = 0;
+        for chunk in self.sets.get(a.0).iter().map(|chunk| Chunk(*chunk)) {
+            at += old[at..].iter().take_while(|other| Chunk(**other).block() < chunk.block()).count();
+            let known: &[u64] = match old.get(at).map(|other| Chunk(*other)) {
+                Some(other) if other == chunk => continue,
+                Some(other) if other.block() == chunk.block() => self.chunks.get(other.id()),
+                _ => &[],
+            };
+            let mut rest = known.iter().peekable();
+            for word in self.chunks.get(chunk.id()) {
+                while rest.next_if(|other| *other < word).is_some() {}
+                if rest.peek() != Some(&word) {
+                    new.push(Entry(*word));
+                }
             }
         }
         new
@@ -297,11 +380,16 @@ impl Sets {
         self.differences.insert((a, b), new);
         new
     }
+}
 
-    /// A set of entries in ascending order.
-    pub(super) fn of_entries(&mut self, entries: &[Entry]) -> Set {
-        self.buffer.clear();
-        self.buffer.extend(entries.iter().map(|entry| entry.0));
-        self.intern()
+/// Whether all words of `b` are in `a`; both ascend.
+fn includes_words(a: &[u64], b: &[u64]) -> bool {
+    if b.len() > a.len() {
+        return false;
     }
+    if b.len() * 8 < a.len() {
+        return b.iter().all(|word| a.binary_search(word).is_ok());
+    }
+    let mut rest = a.iter();
+    b.iter().all(|word| rest.by_ref().find(|other| *other >= word) == Some(word))
 }

@@ -230,8 +230,8 @@ impl<'p> Solver<'p> {
         if let Some(node) = self.loads.get(&(set, width)) {
             return *node;
         }
-        if self.sets.len(set) == 1 {
-            let (region, at) = self.place(self.sets.entry(set, 0));
+        if let Some(entry) = self.sets.only(set) {
+            let (region, at) = self.place(entry);
             let node = self.view(region, at, width);
             self.loads.insert((set, width), node);
             return node;
@@ -256,8 +256,8 @@ impl<'p> Solver<'p> {
         if let Some(node) = self.stores.get(&(set, width)) {
             return *node;
         }
-        if self.sets.len(set) == 1 {
-            let (region, at) = self.place(self.sets.entry(set, 0));
+        if let Some(entry) = self.sets.only(set) {
+            let (region, at) = self.place(entry);
             let node = self.cell(region, at, width);
             self.stores.insert((set, width), node);
             return node;

@@ -35,6 +35,9 @@ pub(super) fn solve(
     while changed {
         changed = false;
         for function in calls.bottom_up.iter().rev().flatten() {
+            if entry[*function] == Times::Many {
+                continue;
+            }
             let now = entry_times(roots, calls, facts, &entry, &shapes, *function).max(entry[*function]);
             if now != entry[*function] {
                 entry[*function] = now;
@@ -68,6 +71,10 @@ fn entry_times(
     for (caller, position) in &calls.to[function] {
         let call = &calls.from[*caller][*position];
         for (target, way) in &call.runs {
+            // However many more there are.
+            if nested.len() > 1 {
+                return Times::Many;
+            }
             if *target == function && way.is_nested() {
                 let once = matches!(way, crate::calls::Way::Call | crate::calls::Way::AtomicCall);
                 let cyclic = shapes[*caller][call.block.index()];

@@ -67,6 +67,11 @@ impl<'c> Module<'c> {
         Ok(Self { raw, context })
     }
 
+    /// The context takes the module apart when it is dropped.
+    pub(crate) fn leave_to_context(self) {
+        std::mem::forget(self);
+    }
+
     /// Whether the module is well formed: what was read from a damaged file may not be.
     pub(crate) fn verify(&self) -> Result<(), String> {
         let mut message = std::ptr::null_mut();
