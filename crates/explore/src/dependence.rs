@@ -382,14 +382,26 @@ impl Footprint {
         /// Of [`Footprint::Nothing`] and [`Footprint::Everything`] alone.
         const ALWAYS: u64 = 1 << 63;
         const CREATION: u64 = 1 << 62;
-        let bit = |number: u32| 1 << (number.wrapping_mul(0x9E37_79B1) >> 16) % 62;
+        const WORD: u32 = 8;
+        let bit = |object: u32, word: u32| {
+            let mixed = u64::from(object) << 32 | u64::from(word);
+            1 << (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 62
+        };
         match *self {
             Footprint::Nothing => ALWAYS,
             Footprint::Everything => u64::MAX,
-            Footprint::Memory { loc, .. } => bit(loc.object.0),
+            Footprint::Memory { loc, .. } if loc.len > 64 * WORD => !(ALWAYS | CREATION),
+            Footprint::Memory { loc, .. } => {
+                let last = u64::from(loc.offset) + u64::from(loc.len.max(1)) - 1;
+                let words = loc.offset / WORD..=(last / u64::from(WORD)) as u32;
+                words.fold(0, |marks, word| marks | bit(loc.object.0, word))
+            }
             Footprint::Creation => CREATION,
-            Footprint::Thread(thread) => bit(thread.0),
-            _ => self.objects().into_iter().flatten().fold(0, |marks, at| marks | bit(at.object.0)),
+            Footprint::Thread(thread) => bit(u32::MAX, thread.0),
+            _ => {
+                let objects = self.objects().into_iter().flatten();
+                objects.fold(0, |marks, at| marks | bit(at.object.0, at.offset / WORD))
+            }
         }
     }
 

@@ -215,10 +215,10 @@ impl Machine for Interp {
     }
 
     fn thread_info(&self, thread: ThreadId) -> ThreadInfo {
-        let life = self.world.state.life(thread);
+        let origin = &self.world.state.origins[thread.0 as usize];
         ThreadInfo {
-            entry: self.image.name(life.entry).to_owned(),
-            created: life.created.as_ref().map(|(by, site, stack)| (*by, *site, stack.to_vec())),
+            entry: self.image.name(origin.entry).to_owned(),
+            created: origin.created.as_ref().map(|(by, site, stack)| (*by, *site, stack.to_vec())),
         }
     }
 

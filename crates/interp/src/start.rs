@@ -50,9 +50,10 @@ pub(crate) fn start(
     thread.stutter.local = 1;
     let undefined = undefined_variables(&program);
     let lasting = Lasting {
+        origins: Vec::new(),
         at_exit: Vec::new(),
         keys: Vec::new(),
-        library,
+        library: Arc::new(library),
         assumptions: if undefined.is_empty() { Vec::new() } else { vec!["A-EXTERN"] },
         incomplete: Arc::new(undefined),
         libc: LibState::default(),

@@ -57,10 +57,12 @@ pub(crate) struct State {
 /// What seldom changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Lasting {
+    /// By thread.
+    pub origins: Vec<Origin>,
     pub at_exit: Vec<u64>,
     pub keys: Vec<Key>,
     /// Blocks private to the library, by key.
-    pub library: BTreeMap<String, u64>,
+    pub library: Arc<BTreeMap<String, u64>>,
     pub assumptions: Vec<&'static str>,
     pub incomplete: Arc<Vec<String>>,
     /// What the library remembers apart from memory.
@@ -68,10 +70,8 @@ pub(crate) struct Lasting {
 }
 
 /// What other threads can learn of a thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Life {
-    pub entry: FunctionId,
-    pub created: Option<Created>,
     pub ended: bool,
     pub detached: bool,
     pub joined: bool,
@@ -80,8 +80,13 @@ pub(crate) struct Life {
     pub exposed: bool,
 }
 
-/// By whom, where, and the call sites outwards.
-pub(crate) type Created = (ThreadId, SiteId, Arc<[SiteId]>);
+/// Where a thread comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub entry: FunctionId,
+    /// By whom, where, and the call sites outwards.
+    pub created: Option<(ThreadId, SiteId, Arc<[SiteId]>)>,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
@@ -142,7 +147,7 @@ impl State {
             ambient: 0,
             locals: local_token(0, 1),
         };
-        state.create(main, None);
+        state.create(Origin { entry: main, created: None });
         state
     }
 
@@ -154,17 +159,10 @@ impl State {
         &self.lives
     }
 
-    /// The next thread, which runs `entry`.
-    pub fn create(&mut self, entry: FunctionId, created: Option<Created>) {
-        Arc::make_mut(&mut self.lives).push(Life {
-            entry,
-            created,
-            ended: false,
-            detached: false,
-            joined: false,
-            result: 0,
-            exposed: false,
-        });
+    /// The next thread.
+    pub fn create(&mut self, origin: Origin) {
+        Arc::make_mut(&mut self.lives).push(Life::default());
+        self.lasting_mut().origins.push(origin);
         self.lives_hash = lives_hash(&self.lives);
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Thread {
     /// The clock at the last release fence: what relaxed stores tell.
     release_fence: Option<Arc<VectorClock>>,
     /// What relaxed loads have read since the start: what the next acquire fence brings in.
-    relaxed_reads: VectorClock,
+    relaxed_reads: Option<Arc<VectorClock>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,9 @@ impl Clocks {
             EventKind::Atomic { loc, op } => self.read_message(id, loc, op),
             EventKind::Fence { order } if order.acquires() => {
                 let thread = &mut self.threads[id];
-                thread.clock.join(&thread.relaxed_reads);
+                if let Some(reads) = &thread.relaxed_reads {
+                    thread.clock.join(reads);
+                }
             }
             _ => {}
         }
@@ -181,7 +183,10 @@ impl Clocks {
     fn read_message(&mut self, id: ThreadId, loc: Loc, op: AtomicOp) {
         if op.reads() {
             let thread = &mut self.threads[id];
-            let reader = if op.acquires() { &mut thread.clock } else { &mut thread.relaxed_reads };
+            let reader = match op.acquires() {
+                true => &mut thread.clock,
+                false => Arc::make_mut(thread.relaxed_reads.get_or_insert_default()),
+            };
             self.messages.read(loc, reader);
         }
     }
@@ -222,12 +227,7 @@ impl Clocks {
             let next = ThreadId::from_index(self.threads.len());
             let mut clock = VectorClock::default();
             clock.increment(next);
-            self.threads.push(Thread {
-                clock,
-                life: Life::Unborn,
-                release_fence: None,
-                relaxed_reads: VectorClock::default(),
-            });
+            self.threads.push(Thread { clock, life: Life::Unborn, release_fence: None, relaxed_reads: None });
         }
         &mut self.threads[id]
     }

@@ -11,7 +11,8 @@
 //! set is explored in all its variants, and falls asleep when all have been.
 
 use super::Reduced;
-use super::run::{Action, Precision, Run, Step};
+use super::deeds::Action;
+use super::run::{Precision, Run, Step};
 use super::sections::Grouping;
 use super::tally::{PassEnd, Tally};
 use crate::dependence::{Footprint, dependent};

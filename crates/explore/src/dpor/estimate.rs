@@ -4,8 +4,9 @@
 //! schedule shows nothing that the search has not seen. It is exact for the runs picked: a run belongs to a class explored already if, on
 //! the way along the present path, it can begin with something that sleeps there. Sleeping branches are explored to their end.
 
+use super::deeds::Action;
 use super::optimal::Search;
-use super::run::{Action, attempt};
+use super::run::attempt;
 use super::sections::Grouping;
 use super::wakeup::{may_come_first, remove_first};
 use crate::random::Dice;

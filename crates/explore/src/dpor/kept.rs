@@ -3,8 +3,9 @@
 //! Only choices are written down. What they do is found out again on the machine when the search is taken up, and so are the races and
 //! other problems found so far, from their schedules.
 
+use super::deeds::Action;
 use super::node::{Fresh, Left, Open, Plan};
-use super::run::{Action, attempt};
+use super::run::attempt;
 use super::sections::Grouping;
 use super::tally::{Counted, Tally};
 use super::wakeup::Tree;

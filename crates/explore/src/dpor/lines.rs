@@ -1,14 +1,16 @@
 //! What is known of a run at every step without going through it again: where each thread's steps are, which steps race, and whether a
 //! thread has come back to where it stood. Grows and shrinks with the run, at its end only.
 
+use super::deeds::Action;
+use super::thread_set::ThreadSet;
 use raddle_base::Id;
 use raddle_base::fast_hash::FastMap;
 use raddle_event::ThreadId;
 
 #[derive(Default)]
 pub(super) struct Lines {
-    /// Where the steps of each thread are.
-    own: Vec<Vec<u32>>,
+    /// The steps of each thread.
+    own: Vec<Vec<Line>>,
     /// Where each thread was created.
     created: Vec<Option<u32>>,
     /// For each step the later ones that it races with. Longer than the run: what is behind its end is empty.
@@ -18,39 +20,56 @@ pub(super) struct Lines {
     starts: Vec<usize>,
 }
 
+/// What of a step tells quickly that it does not race with another.
+#[derive(Clone, Copy)]
+struct Line {
+    /// Where it is in the run.
+    at: u32,
+    marks: u64,
+    touches: u64,
+}
+
 impl Lines {
     /// The latest of the first `depth` steps that is the thread's own or created it.
     pub(super) fn last_of(&self, thread: ThreadId, depth: usize) -> Option<usize> {
-        let earlier = |at: &&u32| (**at as usize) < depth;
-        let own = self.own.get(thread.index()).and_then(|own| own.iter().rev().find(earlier));
-        let created = || self.created.get(thread.index())?.as_ref().filter(earlier);
-        own.or_else(created).map(|at| *at as usize)
+        let own = self.own.get(thread.index()).into_iter().flatten().rev().map(|line| line.at);
+        let created = self.created.get(thread.index()).copied().flatten();
+        own.chain(created).map(|at| at as usize).find(|at| *at < depth)
     }
 
     /// Asks `races` for the steps of other threads that the next step may race with, the latest of each thread first: those that are not
     /// among the first `known` of their thread.
     pub(super) fn races(
         &mut self,
-        thread: ThreadId,
+        action: &Action,
         known: impl Fn(ThreadId) -> usize,
         mut races: impl FnMut(usize) -> bool,
     ) {
+        let thread = action.choice.thread;
+        let marks = action.marks;
+        let touched = ThreadSet::low_bit(thread);
         self.starts.push(self.firsts.len());
         for (other, own) in self.own.iter().enumerate().filter(|(other, _)| *other != thread.index()) {
             let unknown = own.get(known(ThreadId::from_index(other))..).unwrap_or(&[]);
-            self.firsts.extend(unknown.iter().rev().filter(|at| races(**at as usize)));
+            for line in unknown.iter().rev() {
+                if (line.marks & marks | line.touches & touched) != 0 && races(line.at as usize) {
+                    self.firsts.push(line.at);
+                }
+            }
         }
     }
 
     /// The step whose races were looked for is taken; it created `born.1` threads from number `born.0` on.
-    pub(super) fn push(&mut self, thread: ThreadId, born: (u32, u32)) {
+    pub(super) fn push(&mut self, action: &Action, born: (u32, u32)) {
+        let thread = action.choice.thread;
         let depth = (self.starts.len() - 1) as u32;
         let threads = (thread.index() + 1).max((born.0 + born.1) as usize);
         if self.own.len() < threads {
             self.own.resize(threads, Vec::new());
             self.created.resize(threads, None);
         }
-        self.own[thread.index()].push(depth);
+        let line = Line { at: depth, marks: action.marks, touches: action.touched.low_bits() };
+        self.own[thread.index()].push(line);
         self.created[born.0 as usize..(born.0 + born.1) as usize].fill(Some(depth));
         if self.seconds.len() <= depth as usize {
             self.seconds.push(Vec::new());

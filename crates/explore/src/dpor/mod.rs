@@ -16,6 +16,7 @@
 
 mod baseline;
 mod confirm;
+mod deeds;
 mod estimate;
 mod kept;
 mod lines;

@@ -6,7 +6,7 @@
 //! explored: what these find to be missing is added there, as it is added to a tree of which nothing was taken yet. A search that
 //! dropped such a sequence because its first step is being explored already would lose runs.
 
-use super::run::Action;
+use super::deeds::Action;
 use super::wakeup::Tree;
 use crate::pdp::Stands;
 use raddle_event::Choice;
@@ -75,6 +75,15 @@ impl<C> Node<C> {
 
     pub(super) fn shared(checkpoint: C, enabled: Vec<Choice>, open: Arc<Open>) -> Self {
         Self { checkpoint: Some(checkpoint), enabled, ahead: Ahead::Shared(open), stands: Stands::new() }
+    }
+
+    /// Its choices, and what sleeps here if it is not shared.
+    pub(super) fn into_lists(self) -> (Vec<Choice>, Vec<Action>) {
+        let sleep = match self.ahead {
+            Ahead::Own(plan) => plan.sleep,
+            Ahead::Shared(_) => Vec::new(),
+        };
+        (self.enabled, sleep)
     }
 
     pub(super) fn plan(&mut self) -> PlanRef<'_> {

@@ -12,13 +12,14 @@
 //! With threads that sleep until something changes, an enabling step need not be the only one that could have enabled; classes are
 //! then finer than need be.
 
+use super::deeds::Action;
 use super::estimate::Sample;
 use super::node::{Node, Plan};
 use super::pool::Pool;
 use super::record::Recording;
 use super::rests::Rests;
 use super::reversal::Reversed;
-use super::run::{Action, Precision, Run};
+use super::run::{Precision, Run};
 use super::sections::{Grouping, Locks};
 use super::tally::{PassEnd, Tally};
 use super::{Covers, Reduced};
@@ -96,6 +97,8 @@ pub(super) struct Search<'s, 'a, 'p, C> {
     /// Kept for the next run.
     pub(super) reversed: Reversed,
     pub(super) rests: Rests,
+    /// Lists of states that were left, to be used again.
+    spare: (Vec<Vec<Choice>>, Vec<Vec<Action>>),
 }
 
 impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
@@ -111,6 +114,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             nodes: Vec::new(),
             reversed: Reversed::default(),
             rests: Rests::default(),
+            spare: (Vec::new(), Vec::new()),
         }
     }
 
@@ -170,7 +174,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             let stands = self.pruning.as_ref().map_or_else(Stands::new, |pruning| pruning.stands(machine));
             let sleep = std::mem::take(&mut plan.sleep);
             self.nodes.push(Node::own(machine.checkpoint(), enabled, plan, stands));
-            enabled = Vec::new();
+            enabled = self.spare.0.pop().unwrap_or_default();
             let after = self.step(machine, choice, &sleep, &mut enabled);
             self.nodes.last_mut().expect("it was pushed").plan().sleep = sleep;
             plan = Plan::new(after?, below);
@@ -216,7 +220,14 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         self.run.step(machine, choice, &node.enabled, open, Precision::Outcome, &self.grouping);
         let action = &self.run.steps.last().expect("a step was taken").action;
         let stays = |asleep: &&Action| asleep.choice.thread != choice.thread && action.leaves(asleep);
-        Ok(asleep.iter().filter(stays).cloned().collect())
+        let asleep = asleep.iter().filter(stays);
+        let mut after = self.spare.1.pop().unwrap_or_default();
+        match node.open() {
+            // Others use these too, and this search is going to use them often.
+            Some(_) => after.extend(asleep.map(|action| self.run.deeds.action(action))),
+            None => after.extend(asleep.cloned()),
+        }
+        Ok(after)
     }
 
     /// Goes back to the latest state with something left to explore and takes a step there.
@@ -239,7 +250,11 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
                 }
             }
             self.record(Recording::leave);
-            self.nodes.pop();
+            let (mut enabled, mut sleep) = self.nodes.pop().expect("it is the last").into_lists();
+            enabled.clear();
+            sleep.clear();
+            self.spare.0.push(enabled);
+            self.spare.1.push(sleep);
         }
         Ok(None)
     }

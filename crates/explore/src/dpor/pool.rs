@@ -18,6 +18,8 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct State {
     left: Vec<Left>,
+    /// When to look which of them have nothing left.
+    most: usize,
     busy: usize,
     end: Option<PassEnd>,
 }
@@ -59,6 +61,11 @@ impl Pool {
         let mut state = self.state();
         let known = |left: &Left| matches!(left, Left::Open(other) if Arc::ptr_eq(other, &open));
         if !state.left.iter().any(known) {
+            if state.left.len() >= state.most {
+                // What has nothing left in it any more only takes up room.
+                state.left.retain(Left::is_open);
+                state.most = 64.max(2 * state.left.len());
+            }
             state.left.push(Left::Open(open));
         }
         self.changed.notify_one();

@@ -1,7 +1,7 @@
 //! Writes down the tree of a search while it goes: which choices were explored in each state and why the others were not. For a checker;
 //! the search itself never looks at it.
 
-use super::run::Action;
+use super::deeds::Action;
 use raddle_event::{Branching, Choice, Fate, SearchTree};
 
 /// The tree so far.

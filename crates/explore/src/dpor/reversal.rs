@@ -6,10 +6,11 @@
 //! Trying is also the rule for threads that may go round in circles: what wakes them or puts them to sleep is known only from what
 //! the machine offers in each state. A thread goes round only if it stops twice in the same local state.
 
+use super::deeds::Action;
 use super::lines::Reversal;
 use super::node::{Covered, Open};
 use super::optimal::Search;
-use super::run::{Action, attempt};
+use super::run::attempt;
 use super::sections::Locks;
 use super::wakeup::{Tree, may_come_first, remove_first};
 use crate::dependence::{Footprint, LockUse, compete};
@@ -242,7 +243,8 @@ impl<C> Search<'_, '_, '_, C> {
             if self.is_covered(ended, depth, &rest, &last) {
                 return outlook != Outlook::Unclear;
             }
-            let before = rest.iter().map(|at| self.run.steps[*at].elsewhere());
+            let last = self.run.deeds.action(&last);
+            let before = rest.iter().map(|at| self.run.elsewhere(*at));
             let sequence: Vec<Action> = before.chain([last]).collect();
             if outlook == Outlook::Known {
                 self.plan(machine, depth, sequence);
@@ -357,6 +359,7 @@ impl<C> Search<'_, '_, '_, C> {
         for choice in enabled.iter().copied().filter(|choice| choice.thread == thread) {
             let before = machine.checkpoint();
             let last = attempt(machine, choice, &enabled, &mut after, &self.grouping);
+            let last = self.run.deeds.action(&last);
             machine.restore(&before);
             machine.discard(before);
             sequences.push(actions.iter().cloned().chain([last]).collect());
@@ -379,7 +382,8 @@ impl<C> Search<'_, '_, '_, C> {
             if !enabled.contains(choice) {
                 return None;
             }
-            actions.push(attempt(machine, *choice, &enabled, &mut after, &self.grouping));
+            let action = attempt(machine, *choice, &enabled, &mut after, &self.grouping);
+            actions.push(self.run.deeds.action(&action));
             std::mem::swap(&mut enabled, &mut after);
         }
         Some((actions, enabled))

@@ -4,6 +4,7 @@
 //! `b`'s thread had before `b` ([`Step::touched`]): created it, ended what it joins, gave it what it waited for, took it away, woke it
 //! or put it to sleep. The order is closed under transitivity and kept as a vector clock per step.
 
+use super::deeds::{Action, Deed, Deeds};
 use super::lines::{Lines, Reversal, Standpoints};
 use super::sections::{Along, Grouping, Locks};
 use super::thread_set::ThreadSet;
@@ -15,7 +16,6 @@ use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Epoch, Rewinding, VectorClock};
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// The steps taken so far, with the trace that they gave.
@@ -28,6 +28,7 @@ pub(crate) struct Run {
     standpoints: Standpoints,
     pub(crate) recorder: Recorder,
     pub(super) lines: Lines,
+    pub(super) deeds: Deeds,
     detector: Rewinding,
     /// Steps that were not taken back since this was last asked for.
     lasting: usize,
@@ -50,30 +51,6 @@ pub(crate) struct Step {
     clock: VectorClock,
     /// The thread before it could have gone on.
     preempts: bool,
-}
-
-/// A choice and what it did, or would do. The same one is in many sleep sets and plans, so it is shared.
-#[derive(Clone, Debug)]
-pub(super) struct Action(Arc<Deed>);
-
-#[derive(Clone, Debug)]
-pub(super) struct Deed {
-    pub(super) choice: Choice,
-    pub(super) footprint: Footprint,
-    /// Other threads whose choices it changed.
-    pub(super) touched: ThreadSet,
-    /// What it released besides.
-    pub(super) along: Option<Arc<Along>>,
-    /// See [`Footprint::marks`].
-    pub(super) marks: u64,
-}
-
-impl Deref for Action {
-    type Target = Deed;
-
-    fn deref(&self) -> &Deed {
-        &self.0
-    }
 }
 
 /// How much is known of a step when it is compared with others.
@@ -120,18 +97,19 @@ impl Run {
         let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
         let standpoints = Some(&mut self.standpoints);
         let mut into = Into { recorder: &mut self.recorder, path: &mut self.path, standpoints };
-        let (mut action, worst) = perform(machine, choice, before, after, &mut into, grouping);
-        let outcome = action.footprint;
+        let (mut deed, worst) = perform(machine, choice, before, after, &mut into, grouping);
+        let outcome = deed.footprint;
         if precision == Precision::Operation && outcome != Footprint::Everything {
-            action = action.with(worst);
+            deed = deed.with(worst);
         }
+        let action = self.deeds.action(&deed);
         let previous = self.lines.last_of(choice.thread, self.steps.len());
         let (index, clock) = self.order(&action, previous);
         let born = (threads, machine.thread_count() - threads);
         let last = self.steps.last().map(Step::thread);
         let preempts = preempts(last, before, choice.thread);
+        self.lines.push(&action, born);
         let step = Step { action, operation, taken, worst, outcome, born, index, clock, preempts };
-        self.lines.push(choice.thread, born);
         self.steps.push(step);
     }
 
@@ -141,6 +119,18 @@ impl Run {
         let events = &self.recorder.trace().events[self.detector.len()..];
         events.iter().for_each(|event| self.detector.observe(event));
         self.detector.has_race()
+    }
+
+    /// What the step does in another place, where it is known to do the same. Which threads it touches there is not known, but as long
+    /// as none goes round in circles, the operations tell; except for the threads that it creates.
+    pub(super) fn elsewhere(&mut self, depth: usize) -> Action {
+        let Step { action, born: (first, count), .. } = &self.steps[depth];
+        let born: ThreadSet = (*first..first + count).map(ThreadId).collect();
+        if born == action.touched {
+            return action.clone();
+        }
+        let Deed { choice, footprint, along, .. } = &**action;
+        self.deeds.action(&Deed::new(*choice, *footprint, born, along.clone()))
     }
 
     /// How often a thread was stopped that could have gone on.
@@ -161,7 +151,7 @@ impl Run {
         let steps = &self.steps;
         // Races are with what its thread did not know yet.
         let known = |other| previous.map_or(0, |at| steps[at].clock.count(other)) as usize;
-        self.lines.races(thread, known, |at| {
+        self.lines.races(action, known, |at| {
             let step = &steps[at];
             let races = step.action.orders(action);
             if races && !clock.covers(step.epoch()) {
@@ -235,20 +225,24 @@ impl Run {
 }
 
 impl Step {
+    #[inline]
     pub(super) fn thread(&self) -> ThreadId {
         self.action.choice.thread
     }
 
+    #[inline]
     pub(super) fn epoch(&self) -> Epoch {
         Epoch { thread: self.thread(), count: self.index }
     }
 
     /// How many of the thread's steps are ordered before it, itself included.
+    #[inline]
     pub(super) fn knows(&self, thread: ThreadId) -> u32 {
         self.clock.count(thread)
     }
 
     /// Whether it is ordered before the other, later step.
+    #[inline]
     pub(super) fn is_before(&self, later: &Step) -> bool {
         later.clock.covers(self.epoch())
     }
@@ -267,70 +261,9 @@ impl Step {
         }
     }
 
-    /// What it does in another place, where it is known to do the same. Which threads it touches there is not known, but as long as
-    /// none goes round in circles, the operations tell; except for the threads that it creates.
-    pub(super) fn elsewhere(&self) -> Action {
-        let (first, count) = self.born;
-        let born: ThreadSet = (first..first + count).map(ThreadId).collect();
-        if born == self.action.touched {
-            return self.action.clone();
-        }
-        let Deed { choice, footprint, along, .. } = &*self.action;
-        Action::new(*choice, *footprint, born, along.clone())
-    }
-
     fn gave_birth_to(&self, thread: ThreadId) -> bool {
         let (first, count) = self.born;
         (first..first + count).contains(&(thread.index() as u32))
-    }
-}
-
-impl Action {
-    fn new(choice: Choice, footprint: Footprint, touched: ThreadSet, along: Option<Arc<Along>>) -> Action {
-        let released = along.iter().flat_map(|along| along.given_up());
-        let marks = released.fold(footprint.marks(), |marks, release| marks | release.marks());
-        Action(Arc::new(Deed { choice, footprint, touched, along, marks }))
-    }
-
-    /// The same with another footprint.
-    fn with(&self, footprint: Footprint) -> Action {
-        Action::new(self.choice, footprint, self.touched.clone(), self.along.clone())
-    }
-
-    /// What the thread would do next, at its worst; `None` when it has ended.
-    pub(super) fn pending<M: Machine>(machine: &M, thread: ThreadId) -> Option<(Operation, Action)> {
-        let operation = machine.pending(thread)?;
-        let footprint = Footprint::pending(thread, operation.kind, &machine.held_locks(thread));
-        let choice = Choice { thread, variant: 0 };
-        Some((operation, Action::worst(choice, footprint)))
-    }
-
-    /// Nothing is known but the operation.
-    pub(super) fn worst(choice: Choice, footprint: Footprint) -> Action {
-        Action::new(choice, footprint, ThreadSet::default(), None)
-    }
-
-    /// Whether it comes before `later`, an action of another thread that follows it, in every equivalent run.
-    pub(super) fn orders(&self, later: &Action) -> bool {
-        self.depends(later) || self.touches(later.choice.thread)
-    }
-
-    /// Whether `other`, an action of another thread that was possible in the same state, is still possible behind this one, and
-    /// both orders are equivalent.
-    pub(super) fn leaves(&self, other: &Action) -> bool {
-        !self.excludes(other) && !self.touches(other.choice.thread) && !other.touches(self.choice.thread)
-    }
-
-    /// Both variants of one operation, taken together.
-    pub(super) fn and(self, other: Action) -> Action {
-        let everything = other.footprint == Footprint::Everything;
-        let footprint = if everything { Footprint::Everything } else { self.footprint };
-        let touched = self.touched.iter().chain(other.touched.iter()).collect();
-        Action::new(self.choice, footprint, touched, self.along.clone())
-    }
-
-    pub(super) fn touches(&self, thread: ThreadId) -> bool {
-        self.touched.contains(thread)
     }
 }
 
@@ -361,7 +294,7 @@ pub(super) fn attempt<M: Machine>(
 ) -> Action {
     let mut into =
         Into { recorder: &mut Recorder::from_the_middle(), path: &mut Vec::new(), standpoints: None };
-    perform(machine, choice, before, after, &mut into, grouping).0
+    Action::from(perform(machine, choice, before, after, &mut into, grouping).0)
 }
 
 /// Performs one step on the machine and finds out what it did, and what its operation might have done at worst.
@@ -372,7 +305,7 @@ pub(super) fn perform<M: Machine>(
     after: &mut Vec<Choice>,
     into: &mut Into,
     grouping: &Grouping,
-) -> (Action, Footprint) {
+) -> (Deed, Footprint) {
     let operation = machine.pending(choice.thread).expect("an enabled thread has an operation");
     let held = match operation.kind {
         OpKind::Lock { .. } | OpKind::Unlock { .. } | OpKind::End => machine.held_locks(choice.thread),
@@ -408,7 +341,7 @@ pub(super) fn perform<M: Machine>(
     };
     let worst = Footprint::pending(choice.thread, operation.kind, &held);
     let touched = changed(choice.thread, before, after);
-    (Action::new(choice, footprint, touched, along), worst)
+    (Deed::new(choice, footprint, touched, along), worst)
 }
 
 /// Threads other than `mover` whose choices differ. Both lists are sorted.

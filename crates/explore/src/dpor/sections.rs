@@ -19,7 +19,8 @@
 //! such race is replayed in the rearranged run with the ordinary detector (`confirm`); when one is not seen again, the search is repeated
 //! with all lock orders.
 
-use super::run::{Action, Run};
+use super::deeds::Action;
+use super::run::Run;
 use crate::dependence::{Footprint, dependent, excludes};
 use raddle_event::{AccessKind, Addr, Choice, Event, EventKind, Loc, LockMode, ObjectId, ThreadId, Trace};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
@@ -164,19 +165,18 @@ impl Section {
 
 impl Action {
     /// Whether the order of the two, of different threads, may matter.
+    #[inline]
     pub(super) fn depends(&self, other: &Action) -> bool {
-        self.clash(other, dependent)
+        self.marks & other.marks != 0 && self.clash(other, dependent)
     }
 
     /// See [`excludes`].
+    #[inline]
     pub(super) fn excludes(&self, other: &Action) -> bool {
-        self.clash(other, excludes)
+        self.marks & other.marks != 0 && self.clash(other, excludes)
     }
 
     fn clash(&self, other: &Action, clash: impl Fn(&Footprint, &Footprint) -> bool) -> bool {
-        if self.marks & other.marks == 0 {
-            return false;
-        }
         let (Some(a), Some(b)) = (&self.along, &other.along) else {
             let releases = [(self, other), (other, self)].into_iter().any(|(one, two)| {
                 one.along

@@ -3,7 +3,7 @@
 use raddle_base::Id;
 use raddle_event::ThreadId;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ThreadSet {
     low: u64,
     /// Sorted; none of the first 64.
@@ -22,11 +22,21 @@ impl ThreadSet {
         }
     }
 
+    #[inline]
     pub(super) fn contains(&self, thread: ThreadId) -> bool {
         match thread.index() {
             low @ 0..64 => self.low >> low & 1 == 1,
             _ => self.high.binary_search(&thread).is_ok(),
         }
+    }
+
+    /// Bits of which one is that of each thread; those with large numbers have one together.
+    pub(super) fn low_bits(&self) -> u64 {
+        self.low | if self.high.is_empty() { 0 } else { 1 << 63 }
+    }
+
+    pub(super) fn low_bit(thread: ThreadId) -> u64 {
+        1 << thread.index().min(63)
     }
 
     /// In order.

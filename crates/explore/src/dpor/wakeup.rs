@@ -1,9 +1,9 @@
 //! Wake-up trees: the beginnings of runs that are still to be explored from a state (Source Sets, J. ACM 2017, section 6).
 //!
 //! A tree is kept in the order in which it will be explored. Every leaf is a run prefix that leads to a class not yet seen; no two
-//! leaves lead to the same one.
+//! leaves lead to the same one. There may be many of them and they are long, so steps with nothing beside them are kept in one piece.
 
-use super::run::Action;
+use super::deeds::Action;
 use crate::dependence::compete;
 use raddle_event::Choice;
 
@@ -12,10 +12,40 @@ pub(super) struct Tree {
     branches: Vec<Branch>,
 }
 
+/// Some steps, and what is behind them.
 #[derive(Clone, Debug)]
 struct Branch {
-    action: Action,
+    /// The last one first; there is one at least.
+    steps: Vec<Action>,
     below: Tree,
+}
+
+impl Branch {
+    /// The sequence is not empty.
+    fn of(mut sequence: Vec<Action>) -> Branch {
+        sequence.reverse();
+        sequence.shrink_to_fit();
+        Branch { steps: sequence, below: Tree::default() }
+    }
+
+    fn first(&self) -> &Action {
+        self.steps.last().expect("there is a step")
+    }
+
+    /// Whether nothing comes behind the first `count` steps.
+    fn ends_behind(&self, count: usize) -> bool {
+        count == self.steps.len() && self.below.is_empty()
+    }
+
+    /// Makes the first `count` steps a branch of their own, with the rest below them.
+    fn split(&mut self, count: usize) {
+        if count < self.steps.len() {
+            let first = self.steps.split_off(self.steps.len() - count);
+            let rest = std::mem::replace(&mut self.steps, first);
+            let below = std::mem::take(&mut self.below);
+            self.below.branches.push(Branch { steps: rest, below });
+        }
+    }
 }
 
 impl Tree {
@@ -23,13 +53,15 @@ impl Tree {
         self.branches.is_empty()
     }
 
-    /// Takes out the branch to explore next.
+    /// Takes out the branch to explore next: its first step, and what is behind that.
     pub(super) fn next(&mut self) -> Option<(Action, Tree)> {
         if self.branches.is_empty() {
             return None;
         }
-        let branch = self.branches.remove(0);
-        Some((branch.action, branch.below))
+        let mut branch = self.branches.remove(0);
+        let action = branch.steps.pop().expect("there is a step");
+        let below = if branch.steps.is_empty() { branch.below } else { Tree { branches: vec![branch] } };
+        Some((action, below))
     }
 
     /// All steps with their depths, in preorder.
@@ -37,42 +69,54 @@ impl Tree {
         let mut flat = Vec::new();
         let mut todo: Vec<(u32, &Branch)> = self.branches.iter().rev().map(|branch| (0, branch)).collect();
         while let Some((depth, branch)) = todo.pop() {
-            flat.push((depth, branch.action.choice));
-            todo.extend(branch.below.branches.iter().rev().map(|branch| (depth + 1, branch)));
+            flat.extend((depth..).zip(branch.steps.iter().rev().map(|action| action.choice)));
+            let behind = depth + branch.steps.len() as u32;
+            todo.extend(branch.below.branches.iter().rev().map(|branch| (behind, branch)));
         }
         flat
     }
 
     /// Appends a step at this depth behind the last branch, which is at least as deep.
-    pub(super) fn add(&mut self, depth: usize, action: Action) {
+    pub(super) fn add(&mut self, mut depth: usize, action: Action) {
         let mut tree = self;
-        for _ in 0..depth {
-            tree = &mut tree.branches.last_mut().expect("the branch is as deep").below;
+        while depth > 0 {
+            let last = tree.branches.last_mut().expect("the branch is as deep");
+            if last.ends_behind(depth) {
+                return last.steps.insert(0, action);
+            }
+            last.split(depth);
+            depth = depth.saturating_sub(last.steps.len());
+            tree = &mut last.below;
         }
-        tree.branches.push(Branch { action, below: Tree::default() });
+        tree.branches.push(Branch::of(vec![action]));
     }
 
     /// Drops the branches that begin with a choice which is not open.
     pub(super) fn keep(&mut self, open: &[Choice]) {
-        self.branches.retain(|branch| open.contains(&branch.action.choice));
+        self.branches.retain(|branch| open.contains(&branch.first().choice));
     }
 
     /// Whether there is certainly nothing to add for this sequence.
     pub(super) fn holds(&self, mut sequence: Vec<Action>) -> bool {
+        let leads = |action: &Action, sequence: &[Action]| match lead_of(action, sequence) {
+            Lead::No => false,
+            Lead::Inside => true,
+            Lead::Outside => !sequence.iter().any(|other| compete(&action.footprint, &other.footprint)),
+        };
         let mut tree = self;
         loop {
-            let leads = |action: &Action| {
-                let inside = sequence.iter().any(|other| other.choice == action.choice);
-                may_come_first(action, &sequence)
-                    && (inside || !sequence.iter().any(|other| compete(&action.footprint, &other.footprint)))
-            };
-            let Some(branch) = tree.branches.iter().find(|branch| leads(&branch.action)) else {
+            let Some(branch) = tree.branches.iter().find(|branch| leads(branch.first(), &sequence)) else {
                 return false;
             };
-            if branch.below.is_empty() {
-                return true;
+            for (at, action) in branch.steps.iter().rev().enumerate() {
+                if at > 0 && !leads(action, &sequence) {
+                    return false;
+                }
+                if branch.ends_behind(at + 1) {
+                    return true;
+                }
+                remove_first(&mut sequence, action.choice);
             }
-            remove_first(&mut sequence, branch.action.choice);
             tree = &branch.below;
         }
     }
@@ -86,55 +130,78 @@ impl Tree {
     ) {
         let mut tree = self;
         let mut lead: Vec<Choice> = Vec::new();
+        let mut may_lead = |action: &Action, sequence: &[Action], lead: &mut Vec<Choice>| {
+            match lead_of(action, sequence) {
+                Lead::No => return false,
+                Lead::Inside => return true,
+                Lead::Outside => {}
+            }
+            if !sequence.iter().any(|other| compete(&action.footprint, &other.footprint)) {
+                return true;
+            }
+            lead.push(action.choice);
+            let answer = fits(lead, sequence);
+            lead.pop();
+            answer
+        };
         loop {
-            let mut may_lead = |action: &Action| {
-                if !may_come_first(action, &sequence) {
-                    return false;
-                }
-                let inside = sequence.iter().any(|other| other.choice == action.choice);
-                if inside || !sequence.iter().any(|other| compete(&action.footprint, &other.footprint)) {
-                    return true;
-                }
-                lead.push(action.choice);
-                let answer = fits(&lead, &sequence);
-                lead.pop();
-                answer
-            };
-            let Some(at) = tree.branches.iter().position(|branch| may_lead(&branch.action)) else {
+            let leads = |branch: &Branch| may_lead(branch.first(), &sequence, &mut lead);
+            let Some(at) = tree.branches.iter().position(leads) else {
                 return tree.append(sequence);
             };
             let branch = &mut tree.branches[at];
-            if branch.below.is_empty() {
-                return;
+            let mut followed = 0;
+            while followed < branch.steps.len() {
+                let action = &branch.steps[branch.steps.len() - 1 - followed];
+                if followed > 0 && !may_lead(action, &sequence, &mut lead) {
+                    branch.split(followed);
+                    return branch.below.append(sequence);
+                }
+                followed += 1;
+                if branch.ends_behind(followed) {
+                    return;
+                }
+                remove_first(&mut sequence, action.choice);
+                lead.push(action.choice);
             }
-            remove_first(&mut sequence, branch.action.choice);
-            lead.push(branch.action.choice);
-            tree = &mut branch.below;
+            tree = &mut tree.branches[at].below;
         }
     }
 
     fn append(&mut self, sequence: Vec<Action>) {
-        let mut tree = self;
-        for action in sequence {
+        if !sequence.is_empty() {
             // Most have one branch only, and there are many.
-            tree.branches.reserve_exact(1);
-            tree.branches.push(Branch { action, below: Tree::default() });
-            tree = &mut tree.branches.last_mut().expect("it was pushed").below;
+            self.branches.reserve_exact(1);
+            self.branches.push(Branch::of(sequence));
         }
     }
 }
 
 /// Whether some run that begins with `sequence` is equivalent to one that begins with `action`: a weak initial.
 pub(super) fn may_come_first(action: &Action, sequence: &[Action]) -> bool {
+    lead_of(action, sequence) != Lead::No
+}
+
+/// How an action may come first in a sequence.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    No,
+    /// It is one of the sequence.
+    Inside,
+    /// It is independent of all of them.
+    Outside,
+}
+
+fn lead_of(action: &Action, sequence: &[Action]) -> Lead {
     for other in sequence {
         if other.choice.thread == action.choice.thread {
-            return other.choice == action.choice;
+            return if other.choice == action.choice { Lead::Inside } else { Lead::No };
         }
         if !other.leaves(action) {
-            return false;
+            return Lead::No;
         }
     }
-    true
+    Lead::Outside
 }
 
 pub(super) fn remove_first(sequence: &mut Vec<Action>, choice: Choice) {

@@ -126,7 +126,7 @@ impl Cx<'_> {
             let at = self.resolve(address, initial.len() as u64)?;
             self.memory.store_bytes(at, initial, Named::Number);
         }
-        self.world.state.lasting_mut().library.insert(key.to_owned(), address);
+        Arc::make_mut(&mut self.world.state.lasting_mut().library).insert(key.to_owned(), address);
         Ok(address)
     }
 

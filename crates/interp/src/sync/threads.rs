@@ -7,6 +7,7 @@ use super::Errno;
 use crate::exec::{Cx, Flow, Halt};
 use crate::memory::Named;
 use crate::thread::{Action, OnReturn, Stand, Thread};
+use crate::world::Origin;
 use raddle_event::{AccessKind, EventKind, ProblemKind, ThreadId};
 use raddle_ir::{FunctionId, Ty};
 use raddle_libmodel::{ATTR_FLAGS_OFFSET, Arg, How, Returns, SleepUnit, ThreadOp};
@@ -133,8 +134,8 @@ impl Cx<'_> {
         }
         let child = ThreadId(self.world.state.lives().len() as u32);
         self.event(EventKind::Create { child });
-        let created = (self.thread.id, self.site(), Arc::from(self.call_sites()));
-        self.world.state.create(function, Some(created));
+        let created = Some((self.thread.id, self.site(), Arc::from(self.call_sites())));
+        self.world.state.create(Origin { entry: function, created });
         let thread = self.new_thread(child, function, argument)?;
         self.world.spawned.push(thread);
         Ok(child)
