@@ -3,7 +3,7 @@
 use crate::guard::guarded;
 use crate::kept::{self, Resumed};
 use crate::load::Loaded;
-use crate::pruning::StaticOracle;
+use crate::pruning::{Pairs, StaticOracle};
 use crate::statics::Statically;
 use crate::watchdog::{Bounds, watched};
 use crate::{Chance, Checkpoint, Control, Engines, Goal, Mode, Search, plain};
@@ -15,7 +15,7 @@ use raddle_explore::random::{Plan, Strategy, random};
 use raddle_explore::stateful::{Caching, stateful};
 use raddle_explore::{dpor, minimise};
 use raddle_finding::{Deadlocks, PruningCounts, UnknownReason};
-use raddle_interp::Interp;
+use raddle_interp::{Interp, Options};
 use raddle_machine::Visibility;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -59,7 +59,8 @@ pub(crate) fn explore(
                 .map_err(|error| UnknownReason { place: String::new(), text: error.to_string() })?;
         let oracle = known.filter(|_| may_prune(search)).and_then(|known| {
             let open = known.open.clone()?;
-            Some((StaticOracle::new(&loaded.program, &loaded.models, open), &known.assumptions))
+            let oracle = StaticOracle::new(&loaded.program, &loaded.models, Pairs::Open(open));
+            Some((oracle.with_branches(|global| machine.address_of(global)), &known.assumptions))
         });
         let helpers = vec![machine.clone(); search.helpers];
         let tree = Err(match search.mode {
@@ -130,7 +131,7 @@ struct Work<'a> {
     helpers: Vec<Interp>,
     search: &'a Search,
     /// Static facts, and the assumptions that they rest on.
-    oracle: Option<(StaticOracle, &'a BTreeSet<&'static str>)>,
+    oracle: Option<(StaticOracle<'a>, &'a BTreeSet<&'static str>)>,
     resumed: Option<Resumed>,
     pruning: Option<PruningCounts>,
     tree: Result<SearchTree, String>,
@@ -233,12 +234,16 @@ impl Work<'_> {
     }
 
     fn pruned(&mut self, limits: &Limits) -> Exploration {
-        let oracle: &dyn Oracle = match &self.oracle {
-            Some((oracle, _)) => oracle,
-            None => &Anything,
+        let (oracle, branches): (&dyn Oracle, _) = match &self.oracle {
+            Some((oracle, _)) => (oracle, oracle.reported()),
+            None => (&Anything, Arc::default()),
         };
-        let Pruned { reduced, counters } =
-            pdp::search(&mut self.machine, limits, Visibility::SyncOnly, oracle);
+        let Loaded { program, models, options, .. } = self.loaded;
+        let options = Options { branches, ..options.clone() };
+        let mut machine = Interp::new(Arc::clone(program), Arc::clone(models), options)
+            .expect("it could be started before");
+        let Pruned { reduced, counters } = pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle);
+        self.helpers.push(machine);
         let mut exploration = reduced.exploration;
         if let Some((_, assumptions)) = &self.oracle {
             exploration.assumptions.extend(*assumptions);

@@ -5,16 +5,31 @@
 //! of each function on the stack, and everything that its calls may come to. A call through a pointer may come to any function whose
 //! address is taken; functions that are handed to something else than thread creation may be called at any time (handlers at
 //! exit, destructors of thread-specific data, callbacks). Errs towards more.
+//!
+//! For a machine that reports the branches that may go another way ([`StaticOracle::reported`]), it also tells what their other sides would
+//! do ([`sides`]), and what of a run is the same in every run ([`varying`]).
+
+mod shape;
+mod sides;
+mod varying;
 
 use raddle_base::{IdVec, SiteId};
+use raddle_event::Addr;
 use raddle_explore::pdp::{Ahead, Oracle, Untaken};
-use raddle_ir::{BlockId, Callee, Function, FunctionId, Inst, Operand, Program, SymbolRef};
+use raddle_interp::ReportedBranches;
+use raddle_ir::{BlockId, Callee, Function, FunctionId, GlobalId, Inst, Operand, Program, SymbolRef};
 use raddle_libmodel::{Effect, Meaning, Models, ThreadOp};
-use std::collections::{BTreeMap, BTreeSet};
+use sides::{Handlers, Sides};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Static facts as an oracle. An answer that used it rests on the assumptions of the static analysis, too.
-pub struct StaticOracle {
-    open: BTreeSet<(SiteId, SiteId)>,
+pub struct StaticOracle<'p> {
+    program: &'p Program,
+    models: &'p Models,
+    pairs: Pairs,
     /// Sites of open pairs.
     relevant: BTreeSet<SiteId>,
     functions: IdVec<FunctionId, Code>,
@@ -25,6 +40,22 @@ pub struct StaticOracle {
     anytime: Reach,
     /// What any function whose address is taken comes to, and `main`.
     anything: Reach,
+    /// For a machine that reports branches.
+    branches: Option<Branches<'p>>,
+}
+
+/// Which pairs of sites may race.
+pub enum Pairs {
+    /// Those of [`open_pairs`](raddle_certify::statics::open_pairs).
+    Open(BTreeSet<(SiteId, SiteId)>),
+    Any,
+}
+
+struct Branches<'p> {
+    sides: Sides<'p>,
+    elsewhere: BTreeSet<SiteId>,
+    reported: Arc<ReportedBranches>,
+    untaken: RefCell<HashMap<(SiteId, u32), Option<Rc<Untaken>>>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,10 +101,12 @@ enum Calls {
     Anything,
 }
 
-impl StaticOracle {
-    /// With the pairs of [`open_pairs`](raddle_certify::statics::open_pairs).
-    pub fn new(program: &Program, models: &Models, open: BTreeSet<(SiteId, SiteId)>) -> Self {
-        let relevant: BTreeSet<SiteId> = open.iter().flat_map(|(a, b)| [*a, *b]).collect();
+impl<'p> StaticOracle<'p> {
+    pub fn new(program: &'p Program, models: &'p Models, pairs: Pairs) -> Self {
+        let relevant = match &pairs {
+            Pairs::Open(open) => open.iter().flat_map(|(a, b)| [*a, *b]).collect(),
+            Pairs::Any => BTreeSet::new(),
+        };
         let functions: IdVec<FunctionId, Code> =
             program.functions.values().map(|function| code(models, function)).collect();
         let mut blocks = BTreeMap::new();
@@ -83,16 +116,51 @@ impl StaticOracle {
             }
         }
         let mut oracle = StaticOracle {
-            open,
+            program,
+            models,
+            pairs,
             relevant,
             blocks,
             whole: program.functions.values().map(|_| Reach::default()).collect(),
             functions,
             anytime: Reach::default(),
             anything: Reach::default(),
+            branches: None,
         };
         oracle.solve(&taken(program), &called_by_others(program, models));
         oracle
+    }
+
+    /// For a machine that reports the branches of [`Self::reported`]. `address` says where a global is.
+    pub fn with_branches(mut self, address: impl Fn(GlobalId) -> Option<Addr>) -> Self {
+        let (program, models) = (self.program, self.models);
+        // A robust mutex can fail to be taken because of what another thread did.
+        let robust =
+            program.functions.values().any(|function| program.text(function.symbol).contains("robust"));
+        let Some(shapes) = shape::shapes(program).filter(|_| !robust) else { return self };
+        let varying = varying::varying(program, models, &shapes);
+        let addresses = program.globals.ids().map(address).collect();
+        let handlers = match called_by_others(program, models).is_empty() {
+            true => Handlers::None,
+            false => Handlers::Some,
+        };
+        self.branches = Some(Branches {
+            sides: Sides::new(program, models, shapes, addresses, handlers),
+            elsewhere: varying.sites,
+            reported: Arc::new(varying.reported),
+            untaken: RefCell::default(),
+        });
+        self
+    }
+
+    /// The branches that the machine has to report.
+    pub fn reported(&self) -> Arc<ReportedBranches> {
+        self.branches.as_ref().map(|branches| branches.reported.clone()).unwrap_or_default()
+    }
+
+    fn block_of(&self, site: SiteId) -> Option<(SiteId, FunctionId, BlockId)> {
+        let (first, (function, block)) = self.blocks.range(..=site).next_back()?;
+        Some((*first, *function, *block))
     }
 
     fn solve(&mut self, taken: &[FunctionId], others: &BTreeSet<FunctionId>) {
@@ -120,7 +188,7 @@ impl StaticOracle {
     }
 
     fn step(&self, step: &Step, reach: &mut Reach) {
-        if self.relevant.contains(&step.site) {
+        if self.matters(step.site) {
             reach.sites.insert(step.site);
         }
         match step.calls {
@@ -140,7 +208,7 @@ impl StaticOracle {
 
     /// From this site on, to the end of its function; `None`: the site is not of this program.
     fn rest(&self, site: SiteId, from: From, reach: &mut Reach) -> Option<()> {
-        let (first, &(function, block)) = self.blocks.range(..=site).next_back()?;
+        let (first, function, block) = self.block_of(site)?;
         let code = &self.functions[function];
         let at = (site.0 - first.0) as usize;
         let steps = code.blocks.get(block.0 as usize).filter(|steps| at <= steps.len())?;
@@ -158,13 +226,39 @@ impl StaticOracle {
     }
 }
 
-impl Oracle for StaticOracle {
+impl Oracle for StaticOracle<'_> {
     fn may_race(&self, a: SiteId, b: SiteId) -> bool {
-        self.open.contains(&(a.min(b), a.max(b)))
+        match &self.pairs {
+            Pairs::Open(open) => open.contains(&(a.min(b), a.max(b))),
+            Pairs::Any => true,
+        }
     }
 
-    fn untaken(&self, _: SiteId, _: u32) -> Option<Untaken> {
-        None
+    fn matters(&self, site: SiteId) -> bool {
+        match self.pairs {
+            Pairs::Open(_) => self.relevant.contains(&site),
+            Pairs::Any => true,
+        }
+    }
+
+    fn untaken(&self, branch: SiteId, taken: u32) -> Option<Rc<Untaken>> {
+        let branches = self.branches.as_ref()?;
+        if let Some(known) = branches.untaken.borrow().get(&(branch, taken)) {
+            return known.clone();
+        }
+        let (_, function, block) = self.block_of(branch)?;
+        let ends_here = self.program.functions[function].blocks[block].terminator_site() == branch;
+        let found = branches.sides.untaken(function, block, BlockId(taken)).filter(|_| ends_here);
+        let found = found.map(|mut untaken| {
+            untaken.accesses.retain(|access| self.matters(access.site));
+            Rc::new(untaken)
+        });
+        branches.untaken.borrow_mut().insert((branch, taken), found.clone());
+        found
+    }
+
+    fn is_fixed(&self, site: SiteId) -> bool {
+        self.branches.as_ref().is_some_and(|branches| !branches.elsewhere.contains(&site))
     }
 
     fn ahead(&self, stack: &[SiteId]) -> Option<Ahead> {
@@ -179,7 +273,7 @@ impl Oracle for StaticOracle {
     }
 
     fn reports_branches(&self) -> bool {
-        false
+        self.branches.is_some()
     }
 }
 

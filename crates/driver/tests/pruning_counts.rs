@@ -4,7 +4,7 @@
 
 use raddle_certify::statics::open_pairs;
 use raddle_config::Config;
-use raddle_driver::pruning::StaticOracle;
+use raddle_driver::pruning::{Pairs, StaticOracle};
 use raddle_explore::dpor::{for_races, optimal};
 use raddle_explore::enumerate::{Coverage, Goal, Limits};
 use raddle_explore::pdp;
@@ -57,7 +57,7 @@ fn at_most_as_many_traces_as_the_paper() {
             facts: analysis.facts,
         };
         let open = open_pairs(&program, &models, &proof).expect("the facts are accepted");
-        let oracle = StaticOracle::new(&program, &models, open);
+        let oracle = StaticOracle::new(&program, &models, Pairs::Open(open));
         let machine = || {
             Interp::new(Arc::clone(&program), Arc::clone(&models), Options::default())
                 .expect("there is a main")

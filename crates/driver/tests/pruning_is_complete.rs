@@ -3,7 +3,7 @@
 
 use raddle_certify::statics::open_pairs;
 use raddle_config::Config;
-use raddle_driver::pruning::StaticOracle;
+use raddle_driver::pruning::{Pairs, StaticOracle};
 use raddle_explore::dpor::{for_races, optimal};
 use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits};
 use raddle_explore::pdp;
@@ -13,7 +13,7 @@ use raddle_interp::{Interp, Options};
 use raddle_ir::{Program, program_hash};
 use raddle_libmodel::Models;
 use raddle_machine::Visibility;
-use raddle_testkit::programs::{Profile, Sample, batch, generate, prefix, slice};
+use raddle_testkit::programs::{Profile, Sample, batch, branchy, generate, prefix, slice};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,21 +40,43 @@ const LIMITS: Limits<'static> = Limits {
 struct Tally {
     decided: u64,
     racy: u64,
-    /// Runs of race-free programs: the full search, that for races, the pruned one.
-    runs: [u64; 3],
+    /// Runs of race-free programs: the full search, that for races, the pruned one, the one that knows no pairs.
+    runs: [u64; 4],
     skipped: u64,
     failures: Vec<String>,
 }
 
 #[test]
 fn a_race_is_found_exactly_when_there_is_one() {
-    let soak = std::env::var_os("RADDLE_SOAK").is_some();
-    let seeds = 0..if soak { 20_000 } else { 60 };
+    let tally = compare_all(seeds(60, 20_000), |seed| generate(seed, &Profile::default()));
+    let Tally { decided, racy, runs, .. } = &tally;
+    assert!(*racy > 10 && decided - racy > 10 && runs[2] <= runs[1] && runs[1] < runs[0]);
+}
+
+/// Also when nothing is known of pairs, and the branches that a run did not take are all that there is to go by.
+#[test]
+fn a_race_is_found_exactly_when_there_is_one_behind_branches() {
+    let tally = compare_all(seeds(400, 100_000), branchy);
+    let Tally { decided, racy, runs, skipped, .. } = &tally;
+    assert!(*racy > 10 && decided - racy > 20 && runs[3] < runs[1] && *skipped > 0);
+}
+
+/// A slice, or all; `RADDLE_PROGRAMS=a..b` names others.
+fn seeds(slice: u64, all: u64) -> std::ops::Range<u64> {
+    let named = std::env::var("RADDLE_PROGRAMS").ok();
+    let named = named.as_deref().and_then(|text| text.split_once(".."));
+    if let Some((Ok(first), Ok(end))) = named.map(|(first, end)| (first.parse(), end.parse())) {
+        return first..end;
+    }
+    0..if std::env::var_os("RADDLE_SOAK").is_some() { all } else { slice }
+}
+
+fn compare_all(seeds: std::ops::Range<u64>, generate: impl Fn(u64) -> Sample) -> Tally {
     let folder = tempfile::tempdir().expect("a folder for C files");
     let mut tally = Tally::default();
     let all: Vec<u64> = seeds.collect();
     for seeds in all.chunks(100) {
-        let samples: Vec<Sample> = seeds.iter().map(|seed| generate(*seed, &Profile::default())).collect();
+        let samples: Vec<Sample> = seeds.iter().map(|seed| generate(*seed)).collect();
         let whole = lower(&batch(&samples), folder.path());
         for (index, sample) in samples.iter().enumerate() {
             let program = slice(&whole, &prefix(index)).expect("it has a main");
@@ -64,16 +86,15 @@ fn a_race_is_found_exactly_when_there_is_one() {
     let Tally { decided, racy, runs, skipped, failures } = &tally;
     println!("{decided} programs decided, {racy} racy; runs of the others {runs:?}, {skipped} skipped");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(*racy > 10 && decided - racy > 10 && runs[2] <= runs[1] && runs[1] < runs[0]);
+    tally
 }
 
 fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
     let models = Arc::new(Models::resolve(&program, &Config::default()));
     let program = Arc::new(program);
-    let machine = || {
-        let options = Options { segment_limit: 2_000, instruction_limit: 1_000_000, ..Options::default() };
-        Interp::new(Arc::clone(&program), Arc::clone(&models), options).expect("the program has a main")
-    };
+    let options = || Options { segment_limit: 2_000, instruction_limit: 1_000_000, ..Options::default() };
+    let machine =
+        || Interp::new(Arc::clone(&program), Arc::clone(&models), options()).expect("the program has a main");
     let full = optimal(&mut machine(), &LIMITS, Visibility::SyncOnly).exploration;
     if full.coverage == Coverage::Partial {
         return;
@@ -85,7 +106,8 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
     tally.decided += 1;
     tally.racy += u64::from(!full.races.is_empty());
     let mut check = |name: &str, found: &Exploration| {
-        if found.races.is_empty() != full.races.is_empty() || found.coverage != full.coverage {
+        let decided = found.coverage != Coverage::Partial;
+        if decided && (found.races.is_empty() != full.races.is_empty() || found.coverage != full.coverage) {
             tally.failures.push(format!(
                 "seed {}: {name} {:?} {} races, full search {:?} {} races\n{}",
                 sample.seed,
@@ -98,6 +120,18 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
         }
     };
     check("for races", &races);
+    let pruned = |pairs| {
+        let oracle =
+            StaticOracle::new(&program, &models, pairs).with_branches(|global| machine().address_of(global));
+        let options = Options { branches: oracle.reported(), ..options() };
+        let mut machine =
+            Interp::new(Arc::clone(&program), Arc::clone(&models), options).expect("the program has a main");
+        pdp::search(&mut machine, &LIMITS, Visibility::SyncOnly, &oracle)
+    };
+    let blind = pruned(Pairs::Any);
+    if !outside {
+        check("pruned without pairs", &blind.reduced.exploration);
+    }
     let analysis = raddle_lockset::analyse(&program, &models, &raddle_lockset::Options::default())
         .expect("its own recipe");
     if !analysis.gaps.is_empty() {
@@ -112,15 +146,14 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
         facts: analysis.facts,
     };
     let Ok(open) = open_pairs(&program, &models, &proof) else { return };
-    let oracle = StaticOracle::new(&program, &models, open);
-    let pruned = pdp::search(&mut machine(), &LIMITS, Visibility::SyncOnly, &oracle);
+    let pruned = pruned(Pairs::Open(open));
     if !outside {
         check("pruned", &pruned.reduced.exploration);
     }
     if full.races.is_empty() {
-        let found = [&full, &races, &pruned.reduced.exploration];
+        let found = [&full, &races, &pruned.reduced.exploration, &blind.reduced.exploration];
         tally.runs.iter_mut().zip(found).for_each(|(sum, found)| *sum += found.runs.executions);
-        tally.skipped += pruned.counters.skipped;
+        tally.skipped += blind.counters.skipped;
     }
 }
 

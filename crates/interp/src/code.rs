@@ -397,6 +397,16 @@ pub(crate) enum Code {
         reason: Symbol,
     },
     Unreachable,
+    /// An edge of a reported branch.
+    BranchBegin {
+        taken: BlockId,
+    },
+    /// Reported branches end at this block.
+    BranchEnd {
+        block: BlockId,
+    },
+    /// The next call may come to another function another time.
+    UnknownBranch,
     /// The next instruction reads a local that was never assigned.
     Unassigned,
     Nop,

@@ -3,8 +3,9 @@
 use crate::code::Func;
 use crate::compile::{self, Surroundings};
 use crate::memory::Memory;
+use crate::options::Options;
 use crate::thread::Frame;
-use crate::values::{self, ValueSource, Values};
+use crate::values::{self, Values};
 use raddle_base::SiteId;
 use raddle_ir::{FunctionId, Program, Ty};
 use raddle_libmodel::{Meaning, Models};
@@ -42,10 +43,15 @@ impl Image {
         main: FunctionId,
         memory: &Memory,
         globals: Vec<u64>,
-        source: &dyn ValueSource,
+        options: &Options,
     ) -> Self {
-        let around =
-            Surroundings { program: &program, models: &models, layout: &memory.layout, globals: &globals };
+        let around = Surroundings {
+            program: &program,
+            models: &models,
+            layout: &memory.layout,
+            globals: &globals,
+            branches: &options.branches,
+        };
         let first_blocks = first_blocks(&program);
         let funcs = program
             .functions
@@ -56,7 +62,7 @@ impl Image {
                     .then(|| compile::function(&around, function, first_blocks[id.0 as usize]))
             })
             .collect();
-        let values = values::of_calls(&program, &models, source);
+        let values = values::of_calls(&program, &models, &*options.values);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
         Self { program, models, funcs, thunks, globals, values, main, pointer_bits, first_blocks }
     }

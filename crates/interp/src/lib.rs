@@ -34,6 +34,7 @@
 //!   `stack-overflow`.
 
 mod address;
+mod branches;
 mod code;
 mod compile;
 mod exec;
@@ -56,5 +57,6 @@ mod thunks;
 pub mod values;
 mod world;
 
+pub use branches::{Merge, ReportedBranches};
 pub use machine::{Checkpoint, Interp};
 pub use options::{Options, SpuriousWakeups, StartError};

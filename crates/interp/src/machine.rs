@@ -10,7 +10,7 @@ use crate::threads::Threads;
 use crate::world::{State, Watch, World};
 use crate::{fingerprint, names, schedule, start};
 use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
-use raddle_ir::{FunctionId, Program};
+use raddle_ir::{FunctionId, GlobalId, Program};
 use raddle_libmodel::{Effect, Models};
 use raddle_machine::{
     Canonical, Machine, ObjectInfo, ObjectKind, Operation, Sink, StackSource, Status, ThreadInfo, Visibility,
@@ -87,6 +87,12 @@ impl Interp {
     /// Bytes held for the program's memory and for going back. Does not grow from run to run.
     pub fn footprint(&self) -> u64 {
         self.memory.footprint() + (self.world.sync.log_len() * 64) as u64
+    }
+
+    /// Where the global is, in every run of the program.
+    pub fn address_of(&self, global: GlobalId) -> Option<Addr> {
+        let (slot, offset) = self.memory.owner(*self.image.globals.get(global.0 as usize)?)?;
+        Some(Addr { object: self.memory.object(slot).id, offset: u32::try_from(offset).ok()? })
     }
 
     pub fn program(&self) -> &Program {

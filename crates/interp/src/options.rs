@@ -1,5 +1,6 @@
 //! What a run is given: input, limits, which freedom of the environment is explored.
 
+use crate::branches::ReportedBranches;
 use crate::values::{Representatives, ValueSource};
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ pub struct Options {
     pub spurious_wakeups: SpuriousWakeups,
     /// Which values of the environment are tried.
     pub values: Arc<dyn ValueSource>,
+    pub branches: Arc<ReportedBranches>,
     /// Instructions without a visible operation after which another thread may run.
     pub segment_limit: u64,
     /// Visible operations of one run.
@@ -42,6 +44,7 @@ impl Default for Options {
             env: Vec::new(),
             spurious_wakeups: SpuriousWakeups::On,
             values: Arc::new(Representatives::default()),
+            branches: Arc::default(),
             segment_limit: 1_000_000,
             step_limit: 1_000_000,
             instruction_limit: 10_000_000_000,

@@ -36,7 +36,7 @@ pub(crate) fn start(
         .ok_or(StartError::NoMain)?;
     let mut memory = Memory::new(program.data_model, options.memory_limit);
     let globals = globals(&mut memory, &program).map_err(|Full| StartError::TooLarge)?;
-    let image = Image::new(program.clone(), models, thunks, main, &memory, globals, &*options.values);
+    let image = Image::new(program.clone(), models, thunks, main, &memory, globals, &options);
     for (id, global) in program.globals.iter() {
         if !global.thread_local {
             initialise(&mut memory, &image, image.globals[id.0 as usize], global);

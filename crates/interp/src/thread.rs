@@ -1,5 +1,6 @@
 //! One thread of the program: its frames and registers, where it stands, what it holds.
 
+use crate::branches::OpenBranch;
 use crate::code::Pc;
 use crate::journal::Journal;
 use crate::memory::{Piece, Slot};
@@ -33,6 +34,8 @@ pub(crate) struct Thread {
     pub cleanups: u32,
     /// Nested library callbacks.
     pub nesting: u32,
+    /// Reported branches, the innermost last.
+    pub open: Vec<OpenBranch>,
 }
 
 #[derive(Clone, Debug)]
@@ -236,6 +239,7 @@ impl Thread {
             stutter: Stutter::default(),
             cleanups: 0,
             nesting: 0,
+            open: Vec::new(),
         }
     }
 

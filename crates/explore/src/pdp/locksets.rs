@@ -3,7 +3,7 @@
 //!
 //! `open` is the paper's stack `update`. Branches that were open before the rest begins are decided; their ends are passed over.
 
-use super::oracle::{Oracle, SideOperations, SidePath};
+use super::oracle::{Oracle, Released, SideOperations, SidePath};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, LockMode, ThreadId};
@@ -19,7 +19,8 @@ pub(super) type Known = Rc<Vec<usize>>;
 /// An access that the thread may make.
 pub(super) struct Access {
     pub(super) site: SiteId,
-    pub(super) loc: Loc,
+    /// `None`: anywhere.
+    pub(super) loc: Option<Loc>,
     pub(super) kind: AccessKind,
     pub(super) atomicity: Atomicity,
     pub(super) locks: Rc<BTreeSet<Lockset>>,
@@ -30,7 +31,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    pub(super) fn plainly(&self) -> (AccessKind, Atomicity, Loc) {
+    pub(super) fn plainly(&self) -> (AccessKind, Atomicity, Option<Loc>) {
         (self.kind, self.atomicity, self.loc)
     }
 }
@@ -41,7 +42,7 @@ pub(super) struct Rest {
     pub(super) locks: Rc<BTreeSet<Lockset>>,
     pub(super) known: Known,
     pub(super) end: End,
-    /// In sides not taken.
+    /// Visible ones that the run does not show: in sides not taken, or elsewhere another time.
     pub(super) operations: SideOperations,
     open: Vec<BTreeSet<Lockset>>,
 }
@@ -85,7 +86,9 @@ impl Rest {
 
     /// When the run is over.
     pub(super) fn finish(&mut self) {
-        if self.end != End::Known || !self.open.is_empty() {
+        // What follows where the sides would have come together was not seen.
+        let cut = self.open.iter().any(|ways| !ways.is_empty());
+        if self.end != End::Known || cut {
             self.end = End::Unknown;
         }
     }
@@ -94,7 +97,15 @@ impl Rest {
         if self.end == End::Unknown {
             return;
         }
+        let fixed = oracle.is_fixed(event.site);
+        if !fixed && !matches!(event.kind, EventKind::Access { .. }) {
+            self.operations = SideOperations::Some;
+        }
         match event.kind {
+            // Another lock another time: this one is not certainly taken, and any may be released.
+            EventKind::Acquire { .. } if !fixed => {}
+            EventKind::Release { .. } if !fixed => self.set(BTreeSet::from([Lockset::new()])),
+            EventKind::Create { .. } if !fixed => self.end = End::Unknown,
             EventKind::Acquire { lock, mode } => {
                 let mut with: BTreeSet<Lockset> =
                     self.locks.iter().map(|held| added(held, lock, mode)).collect();
@@ -121,11 +132,11 @@ impl Rest {
             // Another time this thread may run the initialiser, or another one.
             EventKind::OnceBegin { .. } | EventKind::OncePass { .. } => self.end = End::Unknown,
             EventKind::End | EventKind::Exit => self.end = End::Known,
-            EventKind::Access { .. } | EventKind::Atomic { .. } => {
+            EventKind::Access { .. } | EventKind::Atomic { .. } if oracle.matters(event.site) => {
                 let (access, loc) = RaceAccess::of(event).expect("it is an access");
                 self.accesses.push(Access {
                     site: event.site,
-                    loc,
+                    loc: fixed.then_some(loc),
                     kind: if outcome == Outcome::Perhaps { AccessKind::Write } else { access.kind },
                     atomicity: access.atomicity,
                     locks: self.locks.clone(),
@@ -192,7 +203,11 @@ fn added(held: &Lockset, lock: Addr, mode: LockMode) -> Lockset {
 }
 
 fn after(held: &Lockset, path: &SidePath) -> Lockset {
-    let kept: Lockset = held.iter().copied().filter(|(lock, _)| !path.released.contains(lock)).collect();
+    let stays = |lock: &Addr| match &path.released {
+        Released::These(released) => !released.contains(lock),
+        Released::Any => false,
+    };
+    let kept: Lockset = held.iter().copied().filter(|(lock, _)| stays(lock)).collect();
     path.acquired.iter().fold(kept, |held, (lock, mode)| added(&held, *lock, *mode))
 }
 

@@ -37,7 +37,7 @@ mod locksets;
 mod oracle;
 mod subspace;
 
-pub use oracle::{Ahead, Anything, Oracle, SideAccess, SideOperations, SidePath, Untaken};
+pub use oracle::{Ahead, Anything, Oracle, Released, SideAccess, SideOperations, SidePath, Untaken};
 pub(crate) use subspace::{Later, Pruning, Stands};
 
 use crate::dpor::{self, Reduced};

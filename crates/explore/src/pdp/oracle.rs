@@ -3,18 +3,26 @@
 use crate::enumerate::Atomicity;
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, Loc, LockMode};
+use std::rc::Rc;
 
 pub trait Oracle {
     /// Whether accesses at these sites may race in some run of the program.
     fn may_race(&self, a: SiteId, b: SiteId) -> bool;
 
+    /// Whether accesses at this site may race with any.
+    fn matters(&self, site: SiteId) -> bool;
+
     /// What the sides that were not taken of this branch may do, up to where the sides meet again; `None`: anything.
-    fn untaken(&self, branch: SiteId, taken: u32) -> Option<Untaken>;
+    fn untaken(&self, branch: SiteId, taken: u32) -> Option<Rc<Untaken>>;
+
+    /// Whether what happens at this site happens to the same memory, locks and threads in every run from a state before it, as
+    /// long as the reported branches go the same way or have come together again.
+    fn is_fixed(&self, site: SiteId) -> bool;
 
     /// What a thread can still come to, from its place and the calls around it, the innermost first; `None`: not known.
     fn ahead(&self, stack: &[SiteId]) -> Option<Ahead>;
 
-    /// Whether the machine reports every branch that may go several ways, and no address depends on what other threads do.
+    /// Whether the machine reports every branch that may go another way in another run from the same state.
     fn reports_branches(&self) -> bool;
 }
 
@@ -47,7 +55,8 @@ pub enum SideOperations {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideAccess {
     pub site: SiteId,
-    pub loc: Loc,
+    /// `None`: anywhere.
+    pub loc: Option<Loc>,
     pub kind: AccessKind,
     pub atomicity: Atomicity,
     /// From the branch to right before it.
@@ -60,7 +69,20 @@ pub struct SidePath {
     /// Certainly acquired and not released since.
     pub acquired: Vec<(Addr, LockMode)>,
     /// Possibly released, of those held at the branch.
-    pub released: Vec<Addr>,
+    pub released: Released,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Released {
+    These(Vec<Addr>),
+    /// Any of them.
+    Any,
+}
+
+impl Default for Released {
+    fn default() -> Self {
+        Released::These(Vec::new())
+    }
 }
 
 /// The oracle that knows nothing.
@@ -71,8 +93,16 @@ impl Oracle for Anything {
         true
     }
 
-    fn untaken(&self, _: SiteId, _: u32) -> Option<Untaken> {
+    fn matters(&self, _: SiteId) -> bool {
+        true
+    }
+
+    fn untaken(&self, _: SiteId, _: u32) -> Option<Rc<Untaken>> {
         None
+    }
+
+    fn is_fixed(&self, _: SiteId) -> bool {
+        false
     }
 
     fn ahead(&self, _: &[SiteId]) -> Option<Ahead> {

@@ -44,6 +44,8 @@ struct History<'r> {
     /// Per step, right before it: what each thread is ordered after, and holds.
     before: Vec<(Vec<VectorClock>, Vec<Lockset>)>,
     threads: usize,
+    /// Every branch that may go another way is among the events.
+    tells_branches: bool,
 }
 
 /// An access that was made.
@@ -61,9 +63,6 @@ impl<'a> Pruning<'a> {
     }
 
     pub(crate) fn stands<M: Machine>(&self, machine: &M) -> Stands {
-        if self.oracle.reports_branches() {
-            return Stands::new();
-        }
         let stand = |thread| match machine.pending(thread) {
             // Handlers and destructors run before it.
             None | Some(Operation { kind: OpKind::End | OpKind::Exit, .. }) => Rc::from([]),
@@ -81,41 +80,47 @@ impl<'a> Pruning<'a> {
         asked: &[usize],
         stands: impl Fn(usize) -> &'s Stands,
     ) -> Option<(usize, Later)> {
+        let mut history = History::of(run)?;
         // An assumption, assertion or crash that ended the run is a branch that no event tells of.
-        if self.oracle.reports_branches() && !matches!(status, Status::Exited(_)) {
-            return None;
-        }
-        let history = History::of(run)?;
+        history.tells_branches =
+            self.oracle.reports_branches() && matches!(status, Status::Exited(_)) && !locks_again(run);
         let mut clean = None;
         // What holds of a state holds of those behind it, so the search goes back as long as it holds.
         for depth in asked.iter().rev() {
             self.counters.checks += 1;
-            let Some(later) = self.is_race_free(&history, *depth, stands(*depth)) else { break };
+            if !self.is_race_free(&history, *depth, stands(*depth)) {
+                break;
+            }
             self.counters.yes += 1;
-            clean = Some((*depth, later));
+            clean = Some(*depth);
         }
         // States before it that are free of races, too, need no expansion.
-        let (mut from, mut later) = clean?;
-        for depth in (0..from).rev() {
-            let Some(found) = self.is_race_free(&history, depth, stands(depth)) else { break };
-            (from, later) = (depth, found);
-        }
-        Some((from, later))
+        let first = clean?;
+        let earlier =
+            (0..first).rev().take_while(|depth| self.is_race_free(&history, *depth, stands(*depth)));
+        let from = earlier.last().unwrap_or(first);
+        Some((from, self.later(&history, from)))
     }
 
-    fn is_race_free(&self, history: &History, depth: usize, stands: &Stands) -> Option<Later> {
-        if self.oracle.reports_branches() {
-            let rests = history.rests(depth, self.oracle);
-            let hidden = |rest: &Rest| rest.operations == SideOperations::Some;
-            let later = if rests.iter().flatten().any(hidden) { Later::Anything } else { Later::AsSeen };
-            self.is_race_free_by_trace(history, depth, &rests).then_some(later)
-        } else {
-            self.is_race_free_by_place(history, depth, stands).then_some(Later::Anything)
+    fn is_race_free(&self, history: &History, depth: usize, stands: &Stands) -> bool {
+        self.is_race_free_by_place(history, depth, stands) || self.is_race_free_by_trace(history, depth)
+    }
+
+    fn later(&self, history: &History, depth: usize) -> Later {
+        if !history.tells_branches {
+            return Later::Anything;
         }
+        let known = |rest: &Rest| rest.end == End::Known && rest.operations == SideOperations::None;
+        let all = history.rests(depth, self.oracle).iter().flatten().all(known);
+        if all { Later::AsSeen } else { Later::Anything }
     }
 
     /// The paper's way: what was seen of each thread behind the state, and what its branches might have done.
-    fn is_race_free_by_trace(&self, history: &History, depth: usize, rests: &[Option<Rest>]) -> bool {
+    fn is_race_free_by_trace(&self, history: &History, depth: usize) -> bool {
+        if !history.tells_branches {
+            return false;
+        }
+        let rests = history.rests(depth, self.oracle);
         let rests: Vec<(usize, &Rest)> =
             rests.iter().enumerate().filter_map(|(thread, rest)| Some((thread, rest.as_ref()?))).collect();
         if rests.iter().any(|(_, rest)| rest.end != End::Known) {
@@ -170,15 +175,16 @@ impl<'a> Pruning<'a> {
     }
 }
 
-fn conflict(a: (AccessKind, Atomicity, Loc), b: (AccessKind, Atomicity, Loc)) -> bool {
+fn conflict(a: (AccessKind, Atomicity, Option<Loc>), b: (AccessKind, Atomicity, Option<Loc>)) -> bool {
+    let meet = a.2.zip(b.2).is_none_or(|(a, b)| a.overlaps(b));
     let writes = a.0 == AccessKind::Write || b.0 == AccessKind::Write;
     let plain = a.1 == Atomicity::Plain || b.1 == Atomicity::Plain;
-    writes && plain && a.2.overlaps(b.2)
+    writes && plain && meet
 }
 
 impl Past {
-    fn plainly(&self) -> (AccessKind, Atomicity, Loc) {
-        (self.access.kind, self.access.atomicity, self.loc)
+    fn plainly(&self) -> (AccessKind, Atomicity, Option<Loc>) {
+        (self.access.kind, self.access.atomicity, Some(self.loc))
     }
 }
 
@@ -189,8 +195,15 @@ impl<'r> History<'r> {
         let events = &run.recorder.trace().events[..];
         let threads =
             events.iter().map(|event| event.thread.index() + 1).chain(created(events)).max().unwrap_or(1);
-        let mut history =
-            History { run, events, perhaps: perhaps(run), past: Vec::new(), before: Vec::new(), threads };
+        let mut history = History {
+            run,
+            events,
+            perhaps: perhaps(run),
+            past: Vec::new(),
+            before: Vec::new(),
+            threads,
+            tells_branches: false,
+        };
         let mut clocks = Clocks::new();
         let mut known: usize = 1;
         let mut held = vec![Lockset::new(); threads];
@@ -288,7 +301,8 @@ impl<'r> History<'r> {
                 }
                 EventKind::Join { child } => {
                     let all = rests[child.index()].as_ref().map(|rest| rest.known.clone());
-                    if let Some(rest) = rests[own].as_mut().filter(|rest| rest.is_straight()) {
+                    let fixed = oracle.is_fixed(event.site);
+                    if let Some(rest) = rests[own].as_mut().filter(|rest| fixed && rest.is_straight()) {
                         let mut known = (*rest.known).clone();
                         if let Some(all) = all {
                             known.iter_mut().zip(all.iter()).for_each(|(a, b)| *a = (*a).max(*b));
@@ -321,6 +335,21 @@ fn created(events: &[Event]) -> impl Iterator<Item = usize> {
     events.iter().filter_map(|event| match event.kind {
         EventKind::Create { child } => Some(child.index() + 1),
         _ => None,
+    })
+}
+
+/// Whether some lock was taken that the thread had already: its inner unlocks are no events, and another time they may be.
+fn locks_again(run: &Run) -> bool {
+    let events = &run.recorder.trace().events;
+    run.steps.iter().enumerate().any(|(depth, step)| {
+        let OpKind::Lock { lock, .. } = step.operation.kind else { return false };
+        let from = run.path[step.taken].events;
+        let to = run.steps.get(depth + 1).map_or(events.len(), |next| run.path[next.taken].events);
+        let took = |event: &Event| match event.kind {
+            EventKind::Acquire { lock: l, .. } | EventKind::AcquireFailed { lock: l } => l == lock,
+            _ => false,
+        };
+        !events[from..to].iter().any(took)
     })
 }
 

@@ -3,13 +3,14 @@
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, LockMode};
 use raddle_explore::enumerate::Atomicity;
-use raddle_explore::pdp::{Ahead, Oracle, SideAccess, SideOperations, SidePath, Untaken};
+use raddle_explore::pdp::{Ahead, Oracle, Released, SideAccess, SideOperations, SidePath, Untaken};
 use raddle_testkit::script::{Act, Block, How, Mode, Place, Script, ScriptMachine, Stmt, location};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 pub struct ScriptBranches {
     /// By the site of the `If`: what each side may do.
-    sides: BTreeMap<SiteId, [Option<Untaken>; 2]>,
+    sides: BTreeMap<SiteId, [Option<Rc<Untaken>>; 2]>,
 }
 
 impl ScriptBranches {
@@ -29,7 +30,15 @@ impl Oracle for ScriptBranches {
         true
     }
 
-    fn untaken(&self, branch: SiteId, taken: u32) -> Option<Untaken> {
+    fn matters(&self, _: SiteId) -> bool {
+        true
+    }
+
+    fn is_fixed(&self, _: SiteId) -> bool {
+        true
+    }
+
+    fn untaken(&self, branch: SiteId, taken: u32) -> Option<Rc<Untaken>> {
         self.sides.get(&branch)?[1 - taken as usize].clone()
     }
 
@@ -45,7 +54,7 @@ impl Oracle for ScriptBranches {
 struct Walk {
     locks: Vec<Addr>,
     next: u32,
-    sides: BTreeMap<SiteId, [Option<Untaken>; 2]>,
+    sides: BTreeMap<SiteId, [Option<Rc<Untaken>>; 2]>,
 }
 
 /// More ways through a side than these are too many.
@@ -71,12 +80,12 @@ impl Walk {
         }
     }
 
-    fn side(&self, block: &Block, start: u32) -> Option<Untaken> {
+    fn side(&self, block: &Block, start: u32) -> Option<Rc<Untaken>> {
         let mut accesses = Vec::new();
         let merges = self.ways(block, start, vec![SidePath::default()], &mut accesses)?;
         let operations =
             if block.iter().any(has_operations) { SideOperations::Some } else { SideOperations::None };
-        Some(Untaken { accesses, merges, operations })
+        Some(Rc::new(Untaken { accesses, merges, operations }))
     }
 
     fn ways(
@@ -122,7 +131,7 @@ impl Walk {
         let mut access = |place: Place, kind, atomicity| {
             let made = paths.iter().map(|path| SideAccess {
                 site,
-                loc: location(place),
+                loc: Some(location(place)),
                 kind,
                 atomicity,
                 path: path.clone(),
@@ -180,8 +189,10 @@ impl Walk {
         let lock = self.locks[lock];
         for path in paths {
             path.acquired.retain(|(other, _)| *other != lock);
-            if !path.released.contains(&lock) {
-                path.released.push(lock);
+            if let Released::These(released) = &mut path.released
+                && !released.contains(&lock)
+            {
+                released.push(lock);
             }
         }
     }

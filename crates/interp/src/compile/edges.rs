@@ -27,6 +27,8 @@ impl Compiler<'_> {
         if !matches!(block.terminator, Terminator::Br(_)) {
             self.func.terminator_pcs.push(self.func.code.len() as Pc);
         }
+        // A reported branch counts behind its report, so that the thread can stand at the same places as without one.
+        let head = if self.is_reported(id) { 0 } else { count };
         match &block.terminator {
             Terminator::Br(target) => {
                 let start = self.func.code.len() as Pc;
@@ -38,26 +40,29 @@ impl Compiler<'_> {
             }
             Terminator::CondBr { cond, then, other } => {
                 let at = match fused {
-                    Some(fused) => self.fused_jump(count, fused),
+                    Some(fused) => self.fused_jump(head, fused),
                     None => {
                         let cond = self.operand(*cond, Ty::Int(1));
-                        self.emit(Code::JumpIf { count, cond, then: 0, other: 0 })
+                        self.emit(Code::JumpIf { count: head, cond, then: 0, other: 0 })
                     }
                 };
-                let (then, other) = (self.edge(id, *then), self.edge(id, *other));
+                let (then, other) = match self.is_reported(id) {
+                    true => (Ok(self.report(id, *then, count)), Ok(self.report(id, *other, count))),
+                    false => (self.edge(id, *then), self.edge(id, *other)),
+                };
                 self.target(at, then, other);
             }
             Terminator::Switch { value, ty, cases, default } => {
                 let value = self.any_operand(*value, *ty);
                 let desc = self.func.switches.len() as u32;
                 self.func.switches.push(SwitchDesc { wide: ty.is_wide(), cases: Vec::new(), default: 0 });
-                self.emit(Code::Switch { count, desc, value });
+                self.emit(Code::Switch { count: head, desc, value });
                 let mut targets: Vec<_> = cases
                     .iter()
-                    .map(|(value, block)| (super::keep(*value, self.bits(*ty)), self.jump_edge(id, *block)))
+                    .map(|(value, block)| (super::keep(*value, self.bits(*ty)), self.case(id, *block, count)))
                     .collect();
                 targets.sort_by_key(|(value, _)| *value);
-                let default = self.jump_edge(id, *default);
+                let default = self.case(id, *default, count);
                 let desc = &mut self.func.switches[desc as usize];
                 desc.cases = targets;
                 desc.default = default;
@@ -66,8 +71,8 @@ impl Compiler<'_> {
                 let target = self.operand(*target, Ty::Ptr);
                 let desc = self.func.indirect.len() as u32;
                 self.func.indirect.push(IndirectDesc { targets: Vec::new() });
-                self.emit(Code::IndirectBr { count, desc, target });
-                let targets = targets.iter().map(|&block| (block, self.jump_edge(id, block))).collect();
+                self.emit(Code::IndirectBr { count: head, desc, target });
+                let targets = targets.iter().map(|&block| (block, self.case(id, block, count))).collect();
                 self.func.indirect[desc as usize].targets = targets;
             }
             Terminator::Ret { values } => {
@@ -113,6 +118,30 @@ impl Compiler<'_> {
     /// Where to jump for an edge: its moves, or the block itself (`Err`) when there are none.
     fn edge(&mut self, from: BlockId, to: BlockId) -> Result<Pc, BlockId> {
         if self.function.blocks[to].phis.is_empty() { Err(to) } else { Ok(self.jump_edge(from, to)) }
+    }
+
+    fn is_reported(&self, from: BlockId) -> bool {
+        self.around.branches.merges.contains_key(&self.function.blocks[from].terminator_site())
+    }
+
+    fn case(&mut self, from: BlockId, to: BlockId, count: u16) -> Pc {
+        let edge = self.jump_edge(from, to);
+        if self.is_reported(from) { self.report_to(Ok(edge), to, count) } else { edge }
+    }
+
+    fn report(&mut self, from: BlockId, to: BlockId, count: u16) -> Pc {
+        let edge = self.edge(from, to);
+        self.report_to(edge, to, count)
+    }
+
+    /// Code that reports the edge and goes there.
+    fn report_to(&mut self, edge: Result<Pc, BlockId>, to: BlockId, count: u16) -> Pc {
+        let start = self.emit(Code::BranchBegin { taken: to });
+        let at = self.emit(Code::Jump { count, target: edge.unwrap_or(0) });
+        if let Err(block) = edge {
+            self.fixups.push((at, Fixup::Only(block)));
+        }
+        start
     }
 
     /// Code that makes the moves of an edge and goes to its block.

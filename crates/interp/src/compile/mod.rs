@@ -7,6 +7,7 @@ mod memory;
 mod uses;
 
 use crate::address::Layout;
+use crate::branches::ReportedBranches;
 use crate::code::{Code, Func, ParamSlot, Pc, S};
 use raddle_base::SiteId;
 use raddle_ir::{BlockId, Function, Inst, Operand, Program, Reg, Ty};
@@ -21,6 +22,7 @@ pub(crate) struct Surroundings<'a> {
     pub layout: &'a Layout,
     /// Address of each global; 0 for thread-locals.
     pub globals: &'a [u64],
+    pub branches: &'a ReportedBranches,
 }
 
 /// Compiles a defined function. `first_block` is the number of its block 0 among all blocks.
@@ -83,13 +85,21 @@ impl Compiler<'_> {
     }
 
     fn blocks(&mut self) {
+        let merges = self.around.branches.merge_blocks(self.function);
         for (id, block) in self.function.blocks.iter() {
             self.func.block_starts.push(self.func.code.len() as Pc);
+            if merges.contains(&id) {
+                self.site = block.site_of(0);
+                self.emit(Code::BranchEnd { block: id });
+            }
             let fused = self.fusible(block);
             let plain = block.insts.len() - usize::from(fused.is_some());
             for (index, inst) in block.insts[..plain].iter().enumerate() {
                 self.site = block.site_of(index);
                 self.note_unassigned(inst);
+                if self.around.branches.calls.contains(&self.site) {
+                    self.emit(Code::UnknownBranch);
+                }
                 self.inst(inst);
             }
             self.site = block.terminator_site();

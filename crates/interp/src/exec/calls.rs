@@ -241,6 +241,7 @@ impl Cx<'_> {
     }
 
     pub(super) fn ret(&mut self, desc: u32) -> Result<(), Halt> {
+        self.end_branches_of_frame();
         if self.returns_to_caller() {
             self.finish_return(desc);
             return Ok(());
@@ -322,6 +323,7 @@ impl Cx<'_> {
     pub(crate) fn pop_frame(&mut self) {
         let Some(frame) = self.thread.frames.pop() else { return };
         self.free_locals(frame.allocas as usize);
+        self.forget_branches();
     }
 
     pub(super) fn free_locals(&mut self, down_to: usize) {

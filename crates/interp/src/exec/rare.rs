@@ -127,6 +127,9 @@ impl Cx<'_> {
                     self.set(slot, ty, 0);
                 }
             }
+            Code::BranchBegin { taken } => self.begin_branch(taken),
+            Code::BranchEnd { block } => self.end_branches(block),
+            Code::UnknownBranch => self.unknown_branch(self.site()),
             Code::Unassigned => self.assume("A-UNINIT"),
             Code::Unsupported { reason } => {
                 let reason = image.program.text(reason).to_owned();

@@ -4,6 +4,7 @@
 //! kept small enough for all their interleavings. One run of the compiler is dear, so [`batch`] writes many programs into one file
 //! and [`slice`] cuts each out of the lowered whole again. [`shrink`] makes a failing one small.
 
+mod branchy;
 mod builder;
 mod destroy;
 mod idioms;
@@ -21,6 +22,7 @@ use idioms::IDIOMS;
 use mutate::Words;
 use std::collections::BTreeSet;
 
+pub use branchy::branchy;
 pub use shrink::shrink;
 pub use slice::slice;
 pub use source::{HEADER, Item, Node, Source};
