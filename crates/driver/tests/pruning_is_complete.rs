@@ -150,7 +150,8 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
     if !outside {
         check("pruned", &pruned.reduced.exploration);
     }
-    if full.races.is_empty() {
+    let undecided = |found: &Exploration| found.coverage == Coverage::Partial;
+    if full.races.is_empty() && !undecided(&races) && !undecided(&blind.reduced.exploration) {
         let found = [&full, &races, &pruned.reduced.exploration, &blind.reduced.exploration];
         tally.runs.iter_mut().zip(found).for_each(|(sum, found)| *sum += found.runs.executions);
         tally.skipped += blind.counters.skipped;

@@ -204,6 +204,7 @@ impl Clone for Thread {
             stutter,
             cleanups,
             nesting,
+            open,
         } = from;
         self.id = *id;
         self.regs.clone_from(regs);
@@ -219,6 +220,7 @@ impl Clone for Thread {
         self.stutter.clone_from(stutter);
         self.cleanups = *cleanups;
         self.nesting = *nesting;
+        self.open.clone_from(open);
     }
 }
 
