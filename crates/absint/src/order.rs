@@ -165,13 +165,13 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId
     });
     for function in input.constructors {
         let start = State { opened: before.opened.clone(), ..State::default() };
-        merge(&mut entries, &mut work, *function, start);
+        merge(&mut entries, &mut work, *function, &start);
     }
     for thread in threads.threads.values() {
         match thread.start {
-            Start::Main => merge(&mut entries, &mut work, thread.entry, before.clone()),
+            Start::Main => merge(&mut entries, &mut work, thread.entry, &before),
             Start::Client | Start::Handler(_) => {
-                merge(&mut entries, &mut work, thread.entry, State::default())
+                merge(&mut entries, &mut work, thread.entry, &State::default())
             }
             Start::Created(_) | Start::Once(_) => {}
         }
@@ -183,18 +183,15 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId
             here.under(input, &entry);
             for (target, way) in &call.runs {
                 match way {
-                    Way::Call | Way::AtomicCall | Way::Callback => {
+                    Way::Call | Way::AtomicCall => merge(&mut entries, &mut work, *target, &here),
+                    Way::Callback => {
                         let mut state = here.clone();
-                        if *way == Way::Callback {
-                            // Earlier rounds of the callback come before this one.
-                            state.opened.extend(gates.opens[*target].iter());
+                        // Earlier rounds of the callback come before this one.
+                        state.opened.extend(gates.opens[*target].iter());
+                        if locals.waits(*target) {
+                            state.rounds = rounds::unknown(gates.barriers.len());
                         }
-                        state.rounds = if *way == Way::Callback && locals.waits(*target) {
-                            rounds::unknown(gates.barriers.len())
-                        } else {
-                            state.rounds
-                        };
-                        merge(&mut entries, &mut work, *target, state);
+                        merge(&mut entries, &mut work, *target, &state);
                     }
                     Way::Thread | Way::Once => {
                         let mut state = State { passed: here.passed.clone(), ..State::default() };
@@ -213,7 +210,7 @@ fn entries(input: Input<'_>, gates: &Gates, locals: &Local) -> (IdVec<FunctionId
                                 }
                             }
                         }
-                        merge(&mut entries, &mut work, *target, state);
+                        merge(&mut entries, &mut work, *target, &state);
                     }
                     Way::Handler => {}
                 }
@@ -227,12 +224,12 @@ fn merge(
     entries: &mut IdVec<FunctionId, Option<State>>,
     work: &mut BTreeSet<FunctionId>,
     function: FunctionId,
-    state: State,
+    state: &State,
 ) {
     let changed = match &mut entries[function] {
-        Some(old) => old.meet(&state),
+        Some(old) => old.meet(state),
         empty => {
-            *empty = Some(state);
+            *empty = Some(state.clone());
             true
         }
     };

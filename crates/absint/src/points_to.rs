@@ -18,6 +18,7 @@ mod lists;
 mod memory;
 mod objects;
 mod outside;
+mod parts;
 mod pattern;
 mod result;
 mod retype;

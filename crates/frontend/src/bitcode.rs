@@ -87,12 +87,19 @@ pub(crate) fn data_model_of(path: &Path) -> Option<DataModel> {
 fn read<'c>(context: &'c Context, unit: &Unit, default: DataModel) -> Result<Module<'c>, FrontendError> {
     let problem = |message| FrontendError::Bitcode { path: unit.source.clone(), message };
     let verified = match unit.origin {
-        Origin::Compiled => Verified::Yes,
+        Origin::Compiled => Verified::Whole,
         Origin::Given => check(&unit.bitcode).map_err(problem)?,
     };
     let mut module = Module::read(context, &unit.bitcode).map_err(problem)?;
-    if verified == Verified::NotYet {
-        module.verify().map_err(problem)?;
+    match verified {
+        Verified::Whole => {}
+        Verified::Code => module.strip(),
+        Verified::NotYet => {
+            if module.verify().is_err() {
+                module.strip();
+                module.verify().map_err(problem)?;
+            }
+        }
     }
     // Textual IR written by hand may leave out its target.
     if module.triple().is_empty() && module.layout_text().is_empty() {
@@ -106,24 +113,30 @@ fn read<'c>(context: &'c Context, unit: &Unit, default: DataModel) -> Result<Mod
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verified {
-    Yes,
+    Whole,
+    /// But for debug information.
+    Code,
     NotYet,
 }
 
 /// Has `opt`, if there is one, read and verify a file.
 fn check(path: &Path) -> Result<Verified, String> {
     let Some(opt) = toolchain::opt() else { return Ok(Verified::NotYet) };
-    // Once, as a pass, and not again before and after it.
-    let arguments: [OsString; 5] = [
-        "-disable-verify".into(),
-        "-passes=verify".into(),
-        "-disable-output".into(),
-        "--".into(),
-        path.into(),
-    ];
-    let outcome = toolchain::run(&opt, &arguments, None).map_err(|error| error.to_string())?;
+    // Once, as a pass that looks at debug information too, and not while reading, before it and after it.
+    const ONCE: &str = "-disable-auto-upgrade-debug-info";
+    let run = |options: &[&str]| {
+        let options = ["-disable-verify", "-passes=verify", "-disable-output"].iter().chain(options);
+        let mut arguments: Vec<OsString> = options.map(OsString::from).collect();
+        arguments.extend(["--".into(), path.into()]);
+        toolchain::run(&opt, &arguments, None).map_err(|error| error.to_string())
+    };
+    if run(&[ONCE])?.success {
+        return Ok(Verified::Whole);
+    }
+    // Broken debug information is left out, and not an error.
+    let outcome = run(&[])?;
     if outcome.success {
-        return Ok(Verified::Yes);
+        return Ok(Verified::Code);
     }
     // A crash prints a stack trace; its first line says enough.
     let first = outcome.message.lines().find(|line| !line.trim().is_empty()).unwrap_or("unreadable");

@@ -353,7 +353,10 @@ impl Rules<'_> {
             && address.root == held.lock.root
         {
             let set = self.points_to.regs[function][reg.0 as usize];
-            let mut places = self.points_to.targets_of(set).iter().filter(|(target, _)| *target == object);
+            let all = self.points_to.targets_of(set);
+            // Sorted by object.
+            let from = all.partition_point(|(target, _)| *target < object);
+            let mut places = all[from..].iter().take_while(|(target, _)| *target == object);
             if let (Some((_, at)), None) = (places.next(), places.next())
                 && at.is_exact()
             {

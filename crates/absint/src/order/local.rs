@@ -29,7 +29,9 @@ impl State {
     pub fn meet(&mut self, other: &State) -> bool {
         let before = (self.passed.len(), self.opened.len(), self.handles.len(), self.overwritten.len());
         self.passed.retain(|gate| other.passed.contains(gate));
-        self.opened.extend(&other.opened);
+        if !other.opened.is_subset(&self.opened) {
+            self.opened.extend(&other.opened);
+        }
         self.handles.retain(|cell, thread| other.handles.get(cell) == Some(thread));
         add(&mut self.overwritten, &other.overwritten);
         let merged = rounds::merge(&self.rounds, &other.rounds);

@@ -5,6 +5,7 @@
 
 use super::graph::Node;
 use super::memory::{Link, Region};
+use super::parts::Look;
 use super::pattern;
 use super::sets::{EMPTY, Set};
 use super::solver::{Solver, UseKind};
@@ -46,13 +47,14 @@ impl Solver<'_> {
         let all = match self.copies.gathered.get(&(set, len)) {
             Some(region) => *region,
             None => {
+                let before = if self.copies.gathered.contains_key(&(before, len)) { before } else { EMPTY };
+                let part = self.parts.of(&self.sets, Look::Gather(len), set, before);
                 let region = self.memory.region();
                 self.copies.gathered.insert((set, len), region);
-                let known = self.copies.gathered.get(&(before, len)).copied();
-                if let Some(part) = known {
-                    self.link(part, whole(len, region));
+                if let Some(known) = self.copies.gathered.get(&(part, len)) {
+                    self.link(*known, whole(len, region));
                 }
-                self.gather_entries(set, if known.is_some() { before } else { EMPTY }, region, len);
+                self.gather_entries(set, part, region, len);
                 region
             }
         };
@@ -75,13 +77,14 @@ impl Solver<'_> {
         let all = match self.copies.scattered.get(&set) {
             Some(region) => *region,
             None => {
+                let before = if self.copies.scattered.contains_key(&before) { before } else { EMPTY };
+                let part = self.parts.of(&self.sets, Look::Scatter, set, before);
                 let region = self.memory.exact_region();
                 self.copies.scattered.insert(set, region);
-                let known = self.copies.scattered.get(&before).copied();
-                if let Some(part) = known {
-                    self.link(region, everything(part));
+                if let Some(known) = self.copies.scattered.get(&part) {
+                    self.link(region, everything(*known));
                 }
-                self.scatter_entries(set, if known.is_some() { before } else { EMPTY }, region);
+                self.scatter_entries(set, part, region);
                 region
             }
         };

@@ -192,7 +192,7 @@ impl Sets {
     }
 
     /// Whether all entries of `b` are literally in `a`. Fast when `b` is small.
-    fn includes(&self, a: Set, b: Set) -> bool {
+    pub(super) fn includes(&self, a: Set, b: Set) -> bool {
         let all = self.sets.get(a.0);
         self.sets.get(b.0).iter().all(|wanted| {
             let wanted = Chunk(*wanted);

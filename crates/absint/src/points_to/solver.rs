@@ -6,6 +6,7 @@ use super::copies::Copies;
 use super::graph::{Graph, Node};
 use super::memory::{Memory, Region, Width};
 use super::objects::Objects;
+use super::parts::{Look, Parts};
 use super::sets::{EMPTY, Entry, SAME, Set, Sets};
 use super::types::Types;
 use crate::Roots;
@@ -40,6 +41,7 @@ pub(super) struct Solver<'p> {
     pub shared: FastMap<Derived, Node>,
     pub retyped: FastMap<(Node, DebugTypeId), Node>,
     pub copies: Copies,
+    pub parts: Parts,
     /// Copies that wait until all else has settled.
     late: Vec<u32>,
     pub targets: Vec<(SiteId, FunctionId)>,
@@ -135,6 +137,7 @@ impl<'p> Solver<'p> {
             shared: FastMap::default(),
             retyped: FastMap::default(),
             copies: Copies::default(),
+            parts: Parts::default(),
             late: Vec::new(),
             targets: Vec::new(),
         }
@@ -236,14 +239,14 @@ impl<'p> Solver<'p> {
             self.loads.insert((set, width), node);
             return node;
         }
+        let before = if self.loads.contains_key(&(before, width)) { before } else { EMPTY };
+        let part = self.parts.of(&self.sets, Look::Load(width), set, before);
         let node = self.graph.node();
         self.loads.insert((set, width), node);
-        let known = self.loads.get(&(before, width)).copied();
-        if let Some(part) = known {
-            self.graph.edge(&mut self.sets, part, node, SAME);
+        if let Some(part) = self.loads.get(&(part, width)) {
+            self.graph.edge(&mut self.sets, *part, node, SAME);
         }
-        let entries = self.sets.difference(set, if known.is_some() { before } else { EMPTY });
-        for entry in entries {
+        for entry in self.sets.difference(set, part) {
             let (region, at) = self.place(entry);
             let view = self.view(region, at, width);
             self.graph.edge(&mut self.sets, view, node, SAME);
@@ -262,14 +265,14 @@ impl<'p> Solver<'p> {
             self.stores.insert((set, width), node);
             return node;
         }
+        let before = if self.stores.contains_key(&(before, width)) { before } else { EMPTY };
+        let part = self.parts.of(&self.sets, Look::Store(width), set, before);
         let node = self.graph.node();
         self.stores.insert((set, width), node);
-        let known = self.stores.get(&(before, width)).copied();
-        if let Some(part) = known {
-            self.graph.edge(&mut self.sets, node, part, SAME);
+        if let Some(part) = self.stores.get(&(part, width)) {
+            self.graph.edge(&mut self.sets, node, *part, SAME);
         }
-        let entries = self.sets.difference(set, if known.is_some() { before } else { EMPTY });
-        for entry in entries {
+        for entry in self.sets.difference(set, part) {
             let (region, at) = self.place(entry);
             let cell = self.cell(region, at, width);
             self.graph.edge(&mut self.sets, node, cell, SAME);

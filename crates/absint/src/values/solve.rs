@@ -136,7 +136,7 @@ impl<'a> Solver<'a> {
         for root in input.roots.all() {
             solver.enter_from_outside(root);
         }
-        solver.settle();
+        solver.ascend();
         for _ in 0..DESCENTS {
             solver.descend();
         }
@@ -153,6 +153,14 @@ impl<'a> Solver<'a> {
 
     pub fn state_mut(&mut self, function: FunctionId) -> &mut State {
         self.functions[function].as_deref_mut().expect("a function that is being looked at was entered")
+    }
+
+    /// Until nothing is left to look at again and every register of a reached block was seen.
+    fn ascend(&mut self) {
+        self.drain();
+        while self.give_up_on_unseen() {
+            self.drain();
+        }
     }
 
     /// Until a sweep over everything changes nothing and every register of a reached block was seen.

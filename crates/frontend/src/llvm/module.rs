@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::path::Path;
+use std::sync::Once;
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
@@ -12,10 +13,12 @@ use inkwell::llvm_sys::core::{
     LLVMGetModuleInlineAsm, LLVMGetNamedFunction, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget,
     LLVMSetDataLayout, LLVMSetIsNewDbgInfoFormat, LLVMSetTarget,
 };
+use inkwell::llvm_sys::debuginfo::LLVMStripModuleDebugInfo;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMModuleRef};
+use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::llvm_sys::target::{
     LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMByteOrder, LLVMByteOrdering, LLVMGetModuleDataLayout,
     LLVMOffsetOfElement, LLVMPointerSize, LLVMSizeOfTypeInBits, LLVMTargetDataRef,
@@ -53,8 +56,9 @@ pub(crate) fn new_context() -> Context {
 }
 
 impl<'c> Module<'c> {
-    /// Reads bitcode or textual IR.
+    /// Reads bitcode or textual IR. Neither code nor debug information is verified.
     pub(crate) fn read(context: &'c Context, path: &Path) -> Result<Self, String> {
+        do_not_verify_twice();
         let buffer = MemoryBuffer::create_from_file(path).map_err(|error| error.to_string())?;
         let (mut raw, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
         let failed =
@@ -79,6 +83,11 @@ impl<'c> Module<'c> {
         let broken = unsafe { LLVMVerifyModule(self.raw, action, &mut message) } != 0;
         let text = unsafe { take_message(message) };
         if broken { Err(text) } else { Ok(()) }
+    }
+
+    /// Without debug information, as LLVM does when it is broken.
+    pub(crate) fn strip(&mut self) {
+        unsafe { LLVMStripModuleDebugInfo(self.raw) };
     }
 
     /// Links `other` into this module. After an error this module is not to be used.
@@ -207,6 +216,13 @@ impl<'m> Layout<'m> {
         let known = ty.kind() == TypeKind::Struct && ty.is_sized() && ty.field(index).is_some();
         known.then(|| unsafe { LLVMOffsetOfElement(self.raw, ty.raw, index) })
     }
+}
+
+/// The reader verifies every module to find out whether to drop its debug information, unless it is told not to, once for the process.
+fn do_not_verify_twice() {
+    static TOLD: Once = Once::new();
+    let arguments = [c"raddle".as_ptr(), c"-disable-auto-upgrade-debug-info".as_ptr()];
+    TOLD.call_once(|| unsafe { LLVMParseCommandLineOptions(2, arguments.as_ptr(), c"".as_ptr()) });
 }
 
 extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}
