@@ -1,4 +1,4 @@
-// A block compressor as a pipeline: main reads blocks, THREADS - 2 workers compress them, a writer puts them out in order. Three
+// A block compressor as a pipeline: main reads blocks, THREADS - 1 workers compress them, a writer puts them out in order. Three
 // locks: the queue, the results, the statistics. BIG has more accesses per block. Race-free.
 //@ bench: -DTHREADS=4
 //@ paper: 2008 paper: PDP 45
@@ -10,7 +10,7 @@
 #ifndef THREADS
 #define THREADS 4
 #endif
-#define WORKERS (THREADS - 2)
+#define WORKERS (THREADS - 1)
 #define BLOCKS 2
 #ifdef BIG
 #define SIZE 32

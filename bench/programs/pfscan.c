@@ -10,14 +10,14 @@
 #define FILES 3
 #define ROOM 2
 
-static const char *const files[FILES] = { "abcabc", "xxabxx", "nothing" };
+static const char *const files[FILES] = { "xxabxx", "abcabc", "nothing" };
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER, matches_lock = PTHREAD_MUTEX_INITIALIZER,
                        stats_lock = PTHREAD_MUTEX_INITIALIZER, output_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
 static int slots[ROOM], in, out, used, closed, taken, waits;
 static int matches, files_matched, best_file, best_count, first_match;
-static int bytes, scanned, longest, shortest;
-static int lines, last_file, last_count, printed, width;
+static int bytes, scanned, longest, shortest, words;
+static int lines, last_file, last_count, printed, width, columns;
 
 static int next_file(void) {
   pthread_mutex_lock(&queue_lock);
@@ -59,6 +59,7 @@ static void *scanner(void *arg) {
     pthread_mutex_lock(&stats_lock);
     bytes += length;
     scanned++;
+    words++;
     if (length > longest)
       longest = length;
     if (shortest == 0 || length < shortest)
@@ -86,6 +87,7 @@ static void *scanner(void *arg) {
     last_count = count;
     printed += count;
     width = printed;
+    columns += width;
     pthread_mutex_unlock(&output_lock);
   }
   return arg;

@@ -4,7 +4,7 @@
 //@ paper: 2008 paper: PDP 1
 #include <pthread.h>
 
-#define N 64
+#define N 128
 #define MOST 64
 
 static int left[N / 2], right[N / 2];

@@ -242,14 +242,16 @@ impl Work<'_> {
         let options = Options { branches, ..options.clone() };
         let mut machine = Interp::new(Arc::clone(program), Arc::clone(models), options)
             .expect("it could be started before");
-        let Pruned { reduced, counters } = pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle);
+        let Pruned { reduced, counters, size } =
+            pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle);
         self.helpers.push(machine);
         let mut exploration = reduced.exploration;
         if let Some((_, assumptions)) = &self.oracle {
             exploration.assumptions.extend(*assumptions);
         }
         let pdp::Counters { checks, yes, skipped } = counters;
-        self.pruning = Some(PruningCounts { checks, yes, skipped });
+        let pdp::Size { threads, variables, accesses, locks } = size;
+        self.pruning = Some(PruningCounts { threads, variables, accesses, locks, checks, yes, skipped });
         exploration
     }
 }

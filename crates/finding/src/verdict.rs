@@ -75,9 +75,16 @@ pub struct Stats {
     pub pruning: Option<PruningCounts>,
 }
 
-/// The columns of the 2008 paper's Table 1 besides the number of runs.
+/// The columns of the 2008 paper's Table 1 besides the number of runs; the first four are counted on two runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruningCounts {
+    /// Besides the main one.
+    pub threads: u64,
+    /// Objects that several threads access.
+    pub variables: u64,
+    /// To those.
+    pub accesses: u64,
+    pub locks: u64,
     /// States asked about.
     pub checks: u64,
     /// States that nothing can race behind.

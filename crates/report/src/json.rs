@@ -58,6 +58,10 @@ pub fn json(outcome: &Outcome) -> String {
                 .then(|| rounded(outcome.stats.search_seconds)),
             explored: outcome.stats.explored.map(|thousandths| f64::from(thousandths) / 1000.0),
             pruning: outcome.stats.pruning.map(|counts| PruningJson {
+                threads: counts.threads,
+                variables: counts.variables,
+                accesses: counts.accesses,
+                locks: counts.locks,
                 checks: counts.checks,
                 yes: counts.yes,
                 skipped: counts.skipped,
@@ -144,6 +148,10 @@ struct StatsJson {
 
 #[derive(Serialize)]
 struct PruningJson {
+    threads: u64,
+    variables: u64,
+    accesses: u64,
+    locks: u64,
     checks: u64,
     yes: u64,
     skipped: u64,

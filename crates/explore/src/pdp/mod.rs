@@ -25,19 +25,23 @@
 //! *Where we differ.* Plain accesses are not visible, so an access that was made before `s` is not over: it races with a later one
 //! of a thread that is not ordered after it. These pairs are looked at, too (Listing 1 of the 2015 paper is why). Creation and join
 //! order accesses, which the paper has by not letting a thread run before it exists. What is known of branches that were not
-//! taken comes from an [`Oracle`], not from instrumentation. Where the paper is silent the answer is "may race": a wait, a
+//! taken comes from an [`Oracle`], not from instrumentation. The paper's segments are split as far as they go: each access is one, with its
+//! own locksets. An access or operation of the run that may be about other memory, locks or threads another time
+//! ([`Oracle::is_fixed`]) counts as one anywhere, a lock taken so as not taken, a lock given back so as any lock given back. A lock
+//! that is taken again by its owner gives no events, so a run with one is not looked at. Where the paper is silent the answer is "may race": a wait, a
 //! creation, a once call or anything unknown in a side not taken, a thread that did not come to its end, rounds of a loop
 //! that were not seen. A try or timed lock counts as taken and as not taken.
 //!
-//! *Two ways of looking ahead.* A machine that reports its branches gives the paper's analysis. For one that does not, or where that
-//! analysis gives up, the oracle may know which accesses a thread can still come to at all ([`Oracle::ahead`]); and for both, which pairs of
+//! *Two ways of looking ahead.* A machine that reports its branches gives the paper's analysis. Beside it the oracle may know which accesses a thread can still come to at all ([`Oracle::ahead`]); and for both, which pairs of
 //! accesses can race in any run whatsoever ([`Oracle::may_race`]). Both err towards more.
 
 mod locksets;
 mod oracle;
+mod size;
 mod subspace;
 
 pub use oracle::{Ahead, Anything, Oracle, Released, SideAccess, SideOperations, SidePath, Untaken};
+pub use size::Size;
 pub(crate) use subspace::{Later, Pruning, Stands};
 
 use crate::dpor::{self, Reduced};
@@ -49,6 +53,7 @@ use raddle_machine::{Machine, Visibility};
 pub struct Pruned {
     pub reduced: Reduced,
     pub counters: Counters,
+    pub size: Size,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +74,7 @@ pub fn search<M: Machine>(
     oracle: &dyn Oracle,
 ) -> Pruned {
     let mut counters = Counters::default();
+    let size = Size::of(machine);
     let reduced = dpor::pruned(machine, limits, visibility, oracle, &mut counters);
-    Pruned { reduced, counters }
+    Pruned { reduced, counters, size }
 }
