@@ -229,6 +229,8 @@ enum ModeArg {
     Optimal,
     /// Races only: critical sections commute, and static facts prune
     Pdp,
+    /// Like `optimal`, up to the names of threads that were created to do the same
+    Symmetric,
     /// The classic reduction with sleep sets: the same answers, slower
     Dpor,
     /// Remembers states: ends also where loops are endless
@@ -256,6 +258,7 @@ impl From<ModeArg> for Mode {
         match mode {
             ModeArg::Optimal => Mode::Optimal,
             ModeArg::Pdp => Mode::Pdp,
+            ModeArg::Symmetric => Mode::Symmetric,
             ModeArg::Dpor => Mode::Dpor,
             ModeArg::Stateful => Mode::Stateful,
             ModeArg::Random => Mode::Random,

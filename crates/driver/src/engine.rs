@@ -152,6 +152,7 @@ impl Work<'_> {
             Mode::Enumerate => enumerate::sync(machine, limits),
             Mode::EveryAccess => enumerate::every_access(machine, limits),
             Mode::Dpor => dpor::baseline(machine, limits, Visibility::SyncOnly).exploration,
+            Mode::Symmetric => dpor::up_to_symmetry(machine, limits, Visibility::SyncOnly).exploration,
             Mode::Stateful => stateful(machine, limits, Visibility::SyncOnly, Caching::On).exploration,
             Mode::Random => self.by_chance(limits, Strategy::Walk),
             Mode::Pct => self.by_chance(limits, Strategy::Pct { depth: self.search.chance.depth }),

@@ -106,6 +106,8 @@ pub enum Mode {
     /// For races alone: one order only of critical sections that commute, and no runs behind states that static facts
     /// show to be free of races.
     Pdp,
+    /// Like the optimal search; of runs that differ only in which of several identical threads does what, one.
+    Symmetric,
     /// The readable reduction: the same answers, some classes more than once.
     Dpor,
     /// Remembers states: ends on every finite state space, endless loops included.

@@ -10,7 +10,7 @@ use raddle_base::SiteId;
 use raddle_ir::{FunctionId, Program, Ty};
 use raddle_libmodel::{Meaning, Models};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) struct Image {
     pub program: Arc<Program>,
@@ -25,6 +25,8 @@ pub(crate) struct Image {
     pub pointer_bits: u8,
     /// Number of each function's block 0 among all blocks.
     pub first_blocks: Vec<u32>,
+    /// Whether the ids of threads are used for joining only, once somebody wants to know.
+    pub ids_are_joined: OnceLock<bool>,
 }
 
 /// What calling a function means here.
@@ -64,7 +66,18 @@ impl Image {
             .collect();
         let values = values::of_calls(&program, &models, &*options.values);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
-        Self { program, models, funcs, thunks, globals, values, main, pointer_bits, first_blocks }
+        Self {
+            program,
+            models,
+            funcs,
+            thunks,
+            globals,
+            values,
+            main,
+            pointer_bits,
+            first_blocks,
+            ids_are_joined: OnceLock::new(),
+        }
     }
 
     pub fn func(&self, function: FunctionId) -> &Func {

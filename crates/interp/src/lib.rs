@@ -39,6 +39,7 @@ mod code;
 mod compile;
 mod exec;
 mod fingerprint;
+mod handles;
 mod image;
 mod journal;
 pub mod libc;

@@ -8,12 +8,13 @@ use crate::options::{Options, StartError};
 use crate::thread::{Stand, Thread};
 use crate::threads::Threads;
 use crate::world::{State, Watch, World};
-use crate::{fingerprint, names, schedule, start};
+use crate::{fingerprint, handles, names, schedule, start};
 use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
 use raddle_ir::{FunctionId, GlobalId, Program};
 use raddle_libmodel::{Effect, Models};
 use raddle_machine::{
-    Canonical, Machine, ObjectInfo, ObjectKind, Operation, Sink, StackSource, Status, ThreadInfo, Visibility,
+    Canonical, Machine, ObjectInfo, ObjectKind, Operation, Origin, Sink, StackSource, Status, ThreadInfo,
+    Visibility,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -218,6 +219,18 @@ impl Machine for Interp {
     /// Takes effect from the next step of each thread on; threads that stand before an access stay there.
     fn set_visibility(&mut self, visibility: Visibility) {
         self.world.watch = Watch::new(&visibility);
+    }
+
+    fn origin(&self, thread: ThreadId) -> Option<Origin> {
+        let origin = &self.world.state.origins[thread.0 as usize];
+        let (creator, ..) = origin.created.as_ref()?;
+        let joined = || handles::are_only_joined(&self.image);
+        self.image.ids_are_joined.get_or_init(joined).then_some(Origin {
+            creator: *creator,
+            function: origin.entry.0,
+            argument: origin.argument,
+            detached: self.world.state.life(thread).detached,
+        })
     }
 
     fn thread_info(&self, thread: ThreadId) -> ThreadInfo {

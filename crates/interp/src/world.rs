@@ -84,6 +84,7 @@ pub(crate) struct Life {
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub entry: FunctionId,
+    pub argument: u64,
     /// By whom, where, and the call sites outwards.
     pub created: Option<(ThreadId, SiteId, Arc<[SiteId]>)>,
 }
@@ -147,7 +148,7 @@ impl State {
             ambient: 0,
             locals: local_token(0, 1),
         };
-        state.create(Origin { entry: main, created: None });
+        state.create(Origin { entry: main, argument: 0, created: None });
         state
     }
 

@@ -66,6 +66,10 @@ pub trait Machine {
 
     fn thread_info(&self, thread: ThreadId) -> ThreadInfo;
 
+    /// The same for threads that one thread created to do the same, with equal arguments; `None` when that is not known, or when the
+    /// program uses the ids of threads for anything but waiting for their ends.
+    fn origin(&self, thread: ThreadId) -> Option<Origin>;
+
     /// Call sites from the innermost frame of the thread outwards; the site of its pending operation is not in it.
     fn call_sites(&self, thread: ThreadId) -> Vec<SiteId>;
 
@@ -119,6 +123,16 @@ pub struct ThreadInfo {
     pub entry: String,
     /// Where it was created: thread, site, and call sites outwards. `None` for the main thread.
     pub created: Option<(ThreadId, SiteId, Vec<SiteId>)>,
+}
+
+/// What a thread was created for, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    pub creator: ThreadId,
+    /// The number of its start function.
+    pub function: u32,
+    pub argument: u64,
+    pub detached: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,6 +31,7 @@ mod sections;
 mod tally;
 mod thread_set;
 mod together;
+mod twins;
 mod wakeup;
 
 pub use kept::{Keeping, Kept, Misfit};
@@ -44,6 +45,7 @@ use raddle_event::SearchTree;
 use raddle_machine::{Machine, Visibility};
 use record::Recording;
 use sections::Locks;
+use twins::Symmetry;
 
 /// What a reduced search found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +73,12 @@ pub fn baseline<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibi
 /// Searches with wake-up trees; otherwise like [`baseline`].
 pub fn optimal<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
     optimal::search(machine, limits, visibility, Extras::of(Locks::Ordered))
+}
+
+/// Like [`optimal`], but of runs that differ only in which of several identical threads does what one is enough.
+pub fn up_to_symmetry<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visibility) -> Reduced {
+    let extras = Extras { symmetry: Symmetry::Used, ..Extras::of(Locks::Ordered) };
+    optimal::search(machine, limits, visibility, extras)
 }
 
 /// Like [`optimal`], and writes down the tree of the last pass; `None` when the search was not complete or the tree has more than

@@ -171,10 +171,12 @@ impl Plan {
         self.sleep.push(action);
     }
 
-    /// The branch to explore next, or any choice when nothing is planned.
-    pub(super) fn next_choice(&mut self, enabled: &[Choice]) -> Option<(Choice, Tree)> {
-        self.next_planned(enabled).or_else(|| {
-            let asleep = |choice: &Choice| self.sleep.iter().any(|action| action.choice == *choice);
+    /// The branch to explore next, or any choice when nothing is planned. `sleeping` are not taken.
+    pub(super) fn next_choice(&mut self, enabled: &[Choice], sleeping: &[Choice]) -> Option<(Choice, Tree)> {
+        self.next_planned(enabled, sleeping).or_else(|| {
+            let asleep = |choice: &Choice| {
+                sleeping.contains(choice) || self.sleep.iter().any(|action| action.choice == *choice)
+            };
             let mut free = enabled.iter().copied().filter(|choice| !asleep(choice));
             // The plain outcome first: spurious wake-ups and timeouts make longer runs.
             let plain = free.clone().find(|choice| choice.variant == 0);
@@ -182,9 +184,9 @@ impl Plan {
         })
     }
 
-    /// The branch to explore next.
-    pub(super) fn next_planned(&mut self, enabled: &[Choice]) -> Option<(Choice, Tree)> {
-        self.tree.keep(enabled);
+    /// The branch to explore next. `sleeping` are not taken.
+    pub(super) fn next_planned(&mut self, enabled: &[Choice], sleeping: &[Choice]) -> Option<(Choice, Tree)> {
+        self.tree.keep(|choice| enabled.contains(&choice) && !sleeping.contains(&choice));
         self.tree.next().map(|(action, below)| (action.choice, below))
     }
 }

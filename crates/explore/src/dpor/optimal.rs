@@ -22,6 +22,7 @@ use super::reversal::Reversed;
 use super::run::{Precision, Run};
 use super::sections::{Grouping, Locks};
 use super::tally::{PassEnd, Tally};
+use super::twins::{Symmetry, Twins};
 use super::{Covers, Reduced};
 use crate::enumerate::Limits;
 use crate::pdp::{Pruning, Stands};
@@ -34,7 +35,7 @@ pub(super) fn search<M: Machine>(
     visibility: Visibility,
     extras: Extras,
 ) -> Reduced {
-    let Extras { locks, mut pruning, mut recording } = extras;
+    let Extras { locks, mut pruning, mut recording, mut symmetry } = extras;
     let pruned = pruning.is_some();
     in_passes(Tally::new(limits, visibility), machine, locks, pruned, |tally, machine, grouping| {
         if let Some(recording) = recording.as_deref_mut() {
@@ -43,7 +44,12 @@ pub(super) fn search<M: Machine>(
         let mut search = Search::new(tally, grouping, None);
         search.pruning = pruning.as_deref_mut();
         search.recording = recording.as_deref_mut();
-        search.alone(machine)
+        search.symmetry = symmetry;
+        let end = search.alone(machine);
+        if end == PassEnd::TwinsDiffer {
+            symmetry = Symmetry::Ignored;
+        }
+        end
     })
 }
 
@@ -52,11 +58,12 @@ pub(super) struct Extras<'s, 'p> {
     pub(super) locks: Locks,
     pub(super) pruning: Option<&'s mut Pruning<'p>>,
     pub(super) recording: Option<&'s mut Recording>,
+    pub(super) symmetry: Symmetry,
 }
 
 impl Extras<'_, '_> {
     pub(super) fn of(locks: Locks) -> Self {
-        Self { locks, pruning: None, recording: None }
+        Self { locks, pruning: None, recording: None, symmetry: Symmetry::Ignored }
     }
 }
 
@@ -91,6 +98,9 @@ pub(super) struct Search<'s, 'a, 'p, C> {
     pub(super) pool: Option<&'s Pool>,
     /// For estimates.
     pub(super) sample: Option<Sample>,
+    pub(super) symmetry: Symmetry,
+    /// Of the run that has ended, if symmetry is used.
+    pub(super) twins: Option<Twins>,
     pub(super) run: Run,
     /// One per step of the run: the state before it. The shared ones come first.
     pub(super) nodes: Vec<Node<C>>,
@@ -110,6 +120,8 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             recording: None,
             pool,
             sample: None,
+            symmetry: Symmetry::Ignored,
+            twins: None,
             run: Run::default(),
             nodes: Vec::new(),
             reversed: Reversed::default(),
@@ -158,6 +170,9 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         loop {
             if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
                 self.tally.ended(machine, &mut self.run)?;
+                if self.tells_twins_apart(machine) {
+                    return Err(PassEnd::TwinsDiffer);
+                }
                 self.record(Recording::end);
                 return self.confirm(machine);
             }
@@ -166,7 +181,8 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
                 return Err(end);
             }
             self.record(|recording| recording.enter(&enabled, &plan.sleep));
-            let Some((choice, below)) = plan.next_choice(&enabled) else {
+            let sleeping = self.sleeping_twins(machine, &enabled, &plan.sleep);
+            let Some((choice, below)) = plan.next_choice(&enabled, &sleeping) else {
                 self.record(Recording::leave);
                 self.tally.blocked();
                 return Ok(());
@@ -270,11 +286,13 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         if node.open().is_some() {
             return self.next_leaf(machine);
         }
+        let sleep = std::mem::take(&mut node.plan().sleep);
         let enabled = std::mem::take(&mut node.enabled);
-        let next = node.plan().next_planned(&enabled);
+        let sleeping = self.sleeping_twins(machine, &enabled, &sleep);
+        let node = &mut self.nodes[depth];
+        let next = node.plan().next_planned(&enabled, &sleeping);
         node.enabled = enabled;
         let Some((choice, tree)) = next else { return Ok(None) };
-        let sleep = std::mem::take(&mut node.plan().sleep);
         let after = self.step(machine, choice, &sleep, &mut Vec::new());
         self.nodes[depth].plan().sleep = sleep;
         Ok(Some(Plan::new(after?, tree)))

@@ -12,6 +12,7 @@ use super::node::{Covered, Open};
 use super::optimal::Search;
 use super::run::attempt;
 use super::sections::Locks;
+use super::twins::{Symmetry, Twins};
 use super::wakeup::{Tree, may_come_first, remove_first};
 use crate::dependence::{Footprint, LockUse, compete};
 use raddle_base::Id;
@@ -82,6 +83,7 @@ impl<C> Search<'_, '_, '_, C> {
         {
             pending[last.thread().index()] = None;
         }
+        self.twins = (self.symmetry == Symmetry::Used).then(|| Twins::of(machine, &self.run));
         let circles = self.run.circles(machine, &pending);
         let ended = Ended { pending, circles };
         let waiting = self.waiting(&ended);
@@ -396,6 +398,9 @@ impl<C> Search<'_, '_, '_, C> {
             return;
         }
         let own = own.choice;
+        if self.is_covered_by_twins(depth, sequence.iter(), Action::leaves) {
+            return;
+        }
         if let Some(open) = self.nodes[depth].open().cloned() {
             return self.plan_inside(machine, depth, own, open, sequence);
         }

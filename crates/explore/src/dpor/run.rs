@@ -16,6 +16,7 @@ use raddle_base::Id;
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Epoch, Rewinding, VectorClock};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The steps taken so far, with the trace that they gave.
@@ -80,6 +81,13 @@ impl Run {
     pub(super) fn choices(&self, depth: usize) -> &[Taken] {
         let end = self.steps.get(depth + 1).map_or(self.path.len(), |next| next.taken);
         &self.path[self.steps[depth].taken..end]
+    }
+
+    /// Where the events of a step are in the trace.
+    pub(super) fn events(&self, depth: usize) -> Range<usize> {
+        let start = |step: &Step| self.path[step.taken].events;
+        let end = self.steps.get(depth + 1).map_or(self.recorder.len(), start);
+        start(&self.steps[depth])..end
     }
 
     /// Performs a step. `before` are the choices open now; `after` gets those open then.
@@ -261,9 +269,14 @@ impl Step {
         }
     }
 
-    fn gave_birth_to(&self, thread: ThreadId) -> bool {
+    /// The threads that it created.
+    pub(super) fn children(&self) -> impl Iterator<Item = ThreadId> + use<> {
         let (first, count) = self.born;
-        (first..first + count).contains(&(thread.index() as u32))
+        (first..first + count).map(ThreadId)
+    }
+
+    fn gave_birth_to(&self, thread: ThreadId) -> bool {
+        self.children().any(|child| child == thread)
     }
 }
 

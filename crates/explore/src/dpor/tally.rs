@@ -72,6 +72,8 @@ pub(super) enum PassEnd {
     MoreToSee,
     /// Others look at whether this lock is held, which was not taken into account.
     LockSeen(Addr),
+    /// A run tells identical threads apart.
+    TwinsDiffer,
     /// Whether there is a race can only be told from all orders of the critical sections.
     LocksMatter,
     GivenUp(Gap),
@@ -207,7 +209,7 @@ impl<'a> Tally<'a> {
             let end = pass(&mut self, machine);
             machine.restore(&start);
             match end {
-                PassEnd::MoreToSee | PassEnd::LockSeen(_) | PassEnd::LocksMatter => {}
+                PassEnd::MoreToSee | PassEnd::LockSeen(_) | PassEnd::LocksMatter | PassEnd::TwinsDiffer => {}
                 PassEnd::RaceFound => break Coverage::StoppedAtRace,
                 PassEnd::GivenUp(gap) => {
                     self.gaps.insert(gap);

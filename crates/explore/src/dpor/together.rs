@@ -161,11 +161,11 @@ impl<C> Search<'_, '_, '_, C> {
             let open = Arc::clone(node.open().expect("it is shared"));
             // Nobody else looks at the state until it is known what the branch does.
             let mut plan = open.plan();
-            let Some((choice, mut tree)) = plan.next_planned(&node.enabled) else { return Ok(None) };
+            let Some((choice, mut tree)) = plan.next_planned(&node.enabled, &[]) else { return Ok(None) };
             let mut enabled = Vec::new();
             let sleep = self.step(machine, choice, &plan.sleep, &mut enabled)?;
             let action = self.run.steps.last().expect("a step was taken").action.clone();
-            tree.keep(&enabled);
+            tree.keep(|choice| enabled.contains(&choice));
             if tree.is_empty() {
                 plan.taken(action, None);
                 return Ok(Some(Plan::default()));

@@ -91,9 +91,9 @@ impl Tree {
         tree.branches.push(Branch::of(vec![action]));
     }
 
-    /// Drops the branches that begin with a choice which is not open.
-    pub(super) fn keep(&mut self, open: &[Choice]) {
-        self.branches.retain(|branch| open.contains(&branch.first().choice));
+    /// Drops the branches that begin with another choice.
+    pub(super) fn keep(&mut self, open: impl Fn(Choice) -> bool) {
+        self.branches.retain(|branch| open(branch.first().choice));
     }
 
     /// Whether there is certainly nothing to add for this sequence.

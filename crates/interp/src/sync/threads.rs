@@ -135,7 +135,7 @@ impl Cx<'_> {
         let child = ThreadId(self.world.state.lives().len() as u32);
         self.event(EventKind::Create { child });
         let created = Some((self.thread.id, self.site(), Arc::from(self.call_sites())));
-        self.world.state.create(Origin { entry: function, created });
+        self.world.state.create(Origin { entry: function, argument, created });
         let thread = self.new_thread(child, function, argument)?;
         self.world.spawned.push(thread);
         Ok(child)

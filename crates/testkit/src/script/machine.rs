@@ -8,8 +8,8 @@ use super::syntax::{Act, Script};
 use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, Event, EventKind, Loc, ObjectId, Problem, ProblemKind, ThreadId};
 use raddle_machine::{
-    Canonical, Machine, ObjectInfo, ObjectKind, OpKind, Operation, Sink, StackSource, Status, ThreadInfo,
-    Visibility,
+    Canonical, Machine, ObjectInfo, ObjectKind, OpKind, Operation, Origin, Sink, StackSource, Status,
+    ThreadInfo, Visibility,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -304,6 +304,12 @@ impl Machine for ScriptMachine {
 
     fn set_visibility(&mut self, visibility: Visibility) {
         self.visibility = visibility;
+    }
+
+    fn origin(&self, thread: ThreadId) -> Option<Origin> {
+        let thread = self.state.thread(thread);
+        let (creator, _) = thread.created?;
+        Some(Origin { creator, function: thread.function as u32, argument: 0, detached: false })
     }
 
     fn thread_info(&self, thread: ThreadId) -> ThreadInfo {
