@@ -9,8 +9,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Search and jobs.
-const SEARCHES: [(&str, &str); 5] =
-    [("dpor", "1"), ("optimal", "1"), ("optimal", "2"), ("pdp", "1"), ("stateful", "1")];
+const SEARCHES: [(&str, &str); 6] =
+    [("dpor", "1"), ("optimal", "1"), ("optimal", "2"), ("symmetric", "1"), ("pdp", "1"), ("stateful", "1")];
 /// For one search on one row.
 const SECONDS: &str = "20";
 
