@@ -28,8 +28,10 @@ pub struct Interp {
     pub(crate) threads: Threads,
     start: Option<Arc<Checkpoint>>,
     marks: usize,
-    /// Room for lists of choices.
-    pub(crate) choices: Vec<Choice>,
+    /// The choices open in the present state, if they are known.
+    pub(crate) open: Option<Vec<Choice>>,
+    /// Room for such a list.
+    pub(crate) room: Vec<Choice>,
     /// Of runs that were undone.
     uncovered: BTreeSet<String>,
 }
@@ -54,7 +56,8 @@ impl Interp {
             threads: Threads::default(),
             start: None,
             marks: 0,
-            choices: Vec::new(),
+            open: None,
+            room: Vec::new(),
             uncovered: BTreeSet::new(),
         };
         interp.threads.push(main);
@@ -120,6 +123,13 @@ impl Interp {
         }
     }
 
+    /// The state changes.
+    pub(crate) fn forget_open(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.room = open;
+        }
+    }
+
     pub(crate) fn cx<'a>(&'a mut self, thread: ThreadId, sink: &'a mut dyn Sink) -> Cx<'a> {
         Cx {
             image: &self.image,
@@ -155,8 +165,10 @@ impl Machine for Interp {
 
     fn enabled(&self, choices: &mut Vec<Choice>) {
         choices.clear();
-        if self.world.state.status == Status::Running {
-            schedule::enabled(self, choices);
+        match &self.open {
+            Some(open) => choices.extend_from_slice(open),
+            None if self.world.state.status == Status::Running => schedule::enabled(self, choices),
+            None => {}
         }
     }
 
@@ -180,6 +192,7 @@ impl Machine for Interp {
 
     fn restore(&mut self, checkpoint: &Checkpoint) {
         assert!(checkpoint.mark < self.marks, "an earlier checkpoint was restored or this one discarded");
+        self.forget_open();
         self.memory.restore(checkpoint.mark);
         self.world.sync.restore(checkpoint.mark);
         self.threads.restore(checkpoint.mark);

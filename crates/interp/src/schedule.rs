@@ -19,16 +19,16 @@ pub(crate) fn enabled(interp: &Interp, choices: &mut Vec<Choice>) {
 
 /// Performs a choice and runs the thread to its next stop. Panics when the choice is not open.
 pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
-    let mut choices = std::mem::take(&mut interp.choices);
-    let view = View::of(interp);
-    choices.clear();
-    if let Some(thread) = interp.threads.get(choice.thread) {
-        view.choices(thread, &mut choices);
+    if interp.open.is_none() {
+        let mut choices = std::mem::take(&mut interp.room);
+        interp.enabled(&mut choices);
+        interp.open = Some(choices);
     }
-    let open = choices.contains(&choice);
+    let open = interp.open.as_ref().is_some_and(|open| open.contains(&choice));
     assert!(open && interp.world.state.status == Status::Running, "{choice:?} is not enabled");
+    let view = View::of(interp);
     let (version, others) = (view.version, view.others(&interp.threads[choice.thread]));
-    interp.choices = choices;
+    interp.forget_open();
     interp.world.state.steps += 1;
     let mut cx = interp.cx(choice.thread, sink);
     cx.thread.stutter.takes(choice.variant, version, others);
@@ -102,24 +102,17 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
         interp.world.state.status = Status::Limit { reason: "visible operations of one run".to_owned() };
         return;
     }
-    let mut choices = std::mem::take(&mut interp.choices);
-    let view = View::of(interp);
-    let mut others_can_move = false;
-    let mut any = false;
-    for thread in interp.threads.iter() {
-        choices.clear();
-        view.choices(thread, &mut choices);
-        any |= !choices.is_empty();
-        others_can_move |= thread.id != moved && !choices.is_empty();
-        if others_can_move {
-            break;
-        }
-    }
-    interp.choices = choices;
+    let mut choices = std::mem::take(&mut interp.room);
+    interp.enabled(&mut choices);
+    let any = !choices.is_empty();
+    let others_can_move = choices.iter().any(|choice| choice.thread != moved);
     if others_can_move {
         interp.threads.get_mut(moved).stutter.note_chance();
     }
-    if !any {
+    if any {
+        interp.open = Some(choices);
+    } else {
+        interp.room = choices;
         stuck(interp);
     }
 }

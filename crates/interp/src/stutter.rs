@@ -85,6 +85,9 @@ impl Clone for Stutter {
 
     fn clone_from(&mut self, from: &Self) {
         let Stutter { stops, far, sleep, local } = from;
+        if self.stops.capacity() < stops.len() {
+            self.stops = Vec::with_capacity(WINDOW);
+        }
         self.stops.clone_from(stops);
         (self.far, self.sleep, self.local) = (*far, *sleep, *local);
     }

@@ -207,6 +207,10 @@ impl Clone for Thread {
             open,
         } = from;
         self.id = *id;
+        if self.regs.capacity() < regs.len() {
+            // Calls need more, sooner or later.
+            self.regs = Vec::with_capacity(regs.capacity());
+        }
         self.regs.clone_from(regs);
         self.frames.clone_from(frames);
         self.allocas.clone_from(allocas);

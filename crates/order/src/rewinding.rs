@@ -65,11 +65,23 @@ impl Rewinding {
     /// The next event.
     pub fn observe(&mut self, event: &Event) {
         self.marks.push((self.clocks.log_len(), self.log.len()));
-        self.clocks.arrive(event);
-        if let Some((loc, class)) = access(&event.kind) {
-            let clock = self.clocks.clock(event.thread);
-            let at = self.places.at(loc);
-            let place = &self.places.all[at];
+        if self.clocks.is_changed_by(event) {
+            self.clocks.arrive(event);
+            self.access(event);
+            self.clocks.depart(event);
+        } else {
+            self.access(event);
+        }
+    }
+
+    fn access(&mut self, event: &Event) {
+        let Some((loc, class)) = access(&event.kind) else { return };
+        let clock = self.clocks.clock(event.thread);
+        let epoch = clock.epoch(event.thread);
+        let at = self.places.at(loc);
+        let place = &self.places.all[at];
+        // Whoever raced with this one would have raced with the one before.
+        if !matches!(place.latest[class as usize], Front::One(last) if last == epoch) {
             let races = |place: &Place| {
                 Class::ALL
                     .iter()
@@ -80,9 +92,8 @@ impl Rewinding {
             }
             let latest = &mut self.places.all[at].latest[class as usize];
             self.log.push((at, class, latest.clone()));
-            latest.advance(clock.epoch(event.thread), clock);
+            latest.advance(epoch, clock);
         }
-        self.clocks.depart(event);
     }
 
     /// Takes back all but the first `len` events.

@@ -68,6 +68,13 @@ impl Clocks {
         }
     }
 
+    /// Whether the event is more than a plain access, or one that others learn something from.
+    pub(crate) fn is_changed_by(&self, event: &Event) -> bool {
+        let EventKind::Access { loc, kind } = event.kind else { return true };
+        self.threads.get(event.thread).is_none_or(Thread::is_unborn)
+            || kind == AccessKind::Write && self.messages.any(loc)
+    }
+
     /// Writes down all that the event changes.
     pub(crate) fn save(&mut self, event: &Event) {
         let id = event.thread;

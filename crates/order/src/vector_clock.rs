@@ -95,6 +95,16 @@ impl VectorClock {
         }
     }
 
+    /// Lowers each thread's count to the one known here.
+    pub fn lower(&self, counts: &mut [u32]) {
+        let own = self.counts.all();
+        let (known, unknown) = counts.split_at_mut(own.len().min(counts.len()));
+        for (count, &own) in known.iter_mut().zip(own) {
+            *count = (*count).min(own);
+        }
+        unknown.fill(0);
+    }
+
     #[inline]
     pub fn set(&mut self, epoch: Epoch) {
         let index = epoch.thread.0 as usize;

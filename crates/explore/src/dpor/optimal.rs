@@ -237,12 +237,14 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         let action = &self.run.steps.last().expect("a step was taken").action;
         let stays = |asleep: &&Action| asleep.choice.thread != choice.thread && action.leaves(asleep);
         let asleep = asleep.iter().filter(stays);
-        let mut after = self.spare.1.pop().unwrap_or_default();
-        match node.open() {
-            // Others use these too, and this search is going to use them often.
-            Some(_) => after.extend(asleep.map(|action| self.run.deeds.action(action))),
-            None => after.extend(asleep.cloned()),
+        if node.open().is_some() {
+            // To count uses of the same ones from several threads is slow; and what is shared stays for long.
+            let mut after: Vec<Action> = asleep.map(|action| self.run.deeds.action(action)).collect();
+            after.shrink_to_fit();
+            return Ok(after);
         }
+        let mut after = self.spare.1.pop().unwrap_or_default();
+        after.extend(asleep.cloned());
         Ok(after)
     }
 

@@ -92,7 +92,7 @@ impl<C> Search<'_, '_, '_, C> {
         reversed.clear(self.run.steps.len(), ended.pending.len());
         let fresh = self.run.lasting();
         let straight = !ended.circles.contains(&true);
-        self.rests.look(&self.run, fresh, if straight { end } else { 0 });
+        self.rests.look(&mut self.run, fresh, if straight { end } else { 0 });
         for depth in (0..end).rev() {
             let same = self.rests.is_same(depth);
             if !same {

@@ -6,6 +6,7 @@
 
 use super::deeds::{Action, Deed, Deeds};
 use super::lines::{Lines, Reversal, Standpoints};
+use super::rests::Floor;
 use super::sections::{Along, Grouping, Locks};
 use super::thread_set::ThreadSet;
 use crate::bounds::{preempts, rounds};
@@ -33,6 +34,8 @@ pub(crate) struct Run {
     detector: Rewinding,
     /// Steps that were not taken back since this was last asked for.
     lasting: usize,
+    /// Those that were.
+    gone: Floor,
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +76,7 @@ impl Run {
         }
         while self.steps.len() > depth {
             let step = self.steps.pop().expect("there are more");
+            self.gone.lower(&step);
             self.lines.pop(step.thread(), step.born);
         }
     }
@@ -181,6 +185,15 @@ impl Run {
         self.lines.seconds(depth)
     }
 
+    /// The steps that were taken back since [`Run::start_anew`].
+    pub(super) fn gone(&self) -> &Floor {
+        &self.gone
+    }
+
+    pub(super) fn start_anew(&mut self, threads: usize) {
+        self.gone.clear(threads);
+    }
+
     /// How many steps were not taken back since this was last asked for.
     pub(super) fn lasting(&mut self) -> usize {
         std::mem::replace(&mut self.lasting, self.steps.len())
@@ -243,10 +256,9 @@ impl Step {
         Epoch { thread: self.thread(), count: self.index }
     }
 
-    /// How many of the thread's steps are ordered before it, itself included.
-    #[inline]
-    pub(super) fn knows(&self, thread: ThreadId) -> u32 {
-        self.clock.count(thread)
+    /// How many steps of each thread are ordered before it, itself included.
+    pub(super) fn clock(&self) -> &VectorClock {
+        &self.clock
     }
 
     /// Whether it is ordered before the other, later step.
