@@ -31,7 +31,7 @@ fn many_classes_of_one_object() {
 fn wide(fields: usize) -> String {
     let mut text = String::from("#include <pthread.h>\npthread_mutex_t a, b;\nstruct { int ");
     let names: Vec<String> = (0..fields).map(|field| format!("f{field}")).collect();
-    write!(text, "{}; }} x;\n", names.join(", ")).expect("text");
+    writeln!(text, "{}; }} x;", names.join(", ")).expect("text");
     for (thread, lock) in [("one", "a"), ("two", "b")] {
         writeln!(text, "void *{thread}(void *p) {{").expect("text");
         for (at, field) in names.iter().enumerate() {
