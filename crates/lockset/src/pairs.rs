@@ -314,11 +314,11 @@ fn shapes(rules: &Rules<'_>, touched: Touched, unpublished: &mut Unpublished<'_>
         batch.push(Job { object, accesses, special: is_special });
         size += cost;
         if size > BATCH {
-            shapes.add(rules, std::mem::take(&mut batch), unpublished, &mut known, &mut shape_of);
+            shapes.add(rules, std::mem::take(&mut batch), &mut known, &mut shape_of);
             size = 0;
         }
     }
-    shapes.add(rules, batch, unpublished, &mut known, &mut shape_of);
+    shapes.add(rules, batch, &mut known, &mut shape_of);
     for (object, first) in same {
         let shape = &shape_of[&first];
         shapes.by_shape.get_mut(shape).expect("made before").push(object);
@@ -338,16 +338,17 @@ impl Shapes {
         &mut self,
         rules: &Rules<'_>,
         batch: Vec<Job>,
-        unpublished: &mut Unpublished<'_>,
         known: &mut Known,
         shape_of: &mut FastMap<ObjectId, Vec<u32>>,
     ) {
-        let plain: Vec<Option<Vec<Class>>> = batch
+        let made: Vec<Vec<Class>> = batch
             .par_iter()
-            .map(|job| (!job.special).then(|| rules.plain_classes(job.object, &job.accesses)))
+            .map(|job| match job.special {
+                true => rules.known_classes(job.object, &job.accesses),
+                false => rules.plain_classes(job.object, &job.accesses),
+            })
             .collect();
-        for (job, classes) in batch.into_iter().zip(plain) {
-            let classes = classes.unwrap_or_else(|| rules.classes(job.object, &job.accesses, unpublished));
+        for (job, classes) in batch.into_iter().zip(made) {
             let mut shape = Vec::new();
             for class in classes {
                 let key = (Rules::key(&class), class.members.clone());

@@ -221,6 +221,16 @@ impl Rules<'_> {
         classes.list
     }
 
+    /// The same for accesses of which [`Self::private`] was asked.
+    pub fn known_classes(&self, object: ObjectId, list: &[usize]) -> Vec<Class> {
+        let mut classes = Classes::new(object);
+        for index in list {
+            let private = self.memo.of_access[*index].private.get().expect("asked before") == &Some(object);
+            classes.add(self, *index, &self.profile(*index, object, private), private);
+        }
+        classes.list
+    }
+
     /// The same where no access depends on the object, once [`Self::prepare`] was called.
     pub fn plain_classes(&self, object: ObjectId, list: &[usize]) -> Vec<Class> {
         let mut classes = Classes::new(object);
