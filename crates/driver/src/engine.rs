@@ -60,7 +60,7 @@ pub(crate) fn explore(
         let oracle = known.filter(|_| may_prune(search)).and_then(|known| {
             let open = known.open.clone()?;
             let oracle = StaticOracle::new(&loaded.program, &loaded.models, Pairs::Open(open));
-            Some((oracle.with_branches(|global| machine.address_of(global)), &known.assumptions))
+            Some((oracle, &known.assumptions))
         });
         let helpers = vec![machine.clone(); search.helpers];
         let tree = Err(match search.mode {
@@ -235,7 +235,11 @@ impl Work<'_> {
     }
 
     fn pruned(&mut self, limits: &Limits) -> Exploration {
-        let (oracle, branches): (&dyn Oracle, _) = match &self.oracle {
+        let machine = &self.machine;
+        let known = self.oracle.take().map(|(oracle, assumptions)| {
+            (oracle.with_branches(|global| machine.address_of(global)), assumptions)
+        });
+        let (oracle, branches): (&dyn Oracle, _) = match &known {
             Some((oracle, _)) => (oracle, oracle.reported()),
             None => (&Anything, Arc::default()),
         };
@@ -247,7 +251,7 @@ impl Work<'_> {
             pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle);
         self.helpers.push(machine);
         let mut exploration = reduced.exploration;
-        if let Some((_, assumptions)) = &self.oracle {
+        if let Some((_, assumptions)) = &known {
             exploration.assumptions.extend(*assumptions);
         }
         let pdp::Counters { checks, yes, skipped } = counters;
