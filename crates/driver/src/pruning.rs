@@ -55,8 +55,11 @@ struct Branches<'p> {
     sides: Sides<'p>,
     elsewhere: BTreeSet<SiteId>,
     reported: Arc<ReportedBranches>,
-    untaken: RefCell<HashMap<(SiteId, u32), Option<Rc<Untaken>>>>,
+    untaken: Answers<(SiteId, u32), Untaken>,
 }
+
+/// What was asked before; `None`: nothing is known.
+type Answers<Q, A> = RefCell<HashMap<Q, Option<Rc<A>>>>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Reach {
@@ -148,7 +151,7 @@ impl<'p> StaticOracle<'p> {
             sides: Sides::new(program, models, shapes, addresses, handlers),
             elsewhere: varying.sites,
             reported: Arc::new(varying.reported),
-            untaken: RefCell::default(),
+            untaken: Answers::default(),
         });
         self
     }

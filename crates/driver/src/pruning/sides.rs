@@ -5,6 +5,7 @@
 //! its address is a constant, also one handed down by a direct call. Everything that is not listed here makes the side unknown: the
 //! creation of a thread, waiting, a call that is not understood, recursion.
 
+use super::Answers;
 use super::shape::Shape;
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_event::{AccessKind, Addr, Loc, LockMode};
@@ -16,8 +17,7 @@ use raddle_ir::{
     Ty,
 };
 use raddle_libmodel::{Arg, CondOp, Effect, How, Meaning, Mode, Models, ProcessOp, SemOp, ThreadOp};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 pub(super) struct Sides<'p> {
@@ -28,7 +28,7 @@ pub(super) struct Sides<'p> {
     addresses: IdVec<GlobalId, Option<Addr>>,
     /// Whether functions may run when a thread or the process ends.
     handlers: Handlers,
-    functions: RefCell<HashMap<(FunctionId, Env), Option<Rc<Region>>>>,
+    functions: Answers<(FunctionId, Env), Region>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl<'p> Sides<'p> {
         addresses: IdVec<GlobalId, Option<Addr>>,
         handlers: Handlers,
     ) -> Self {
-        Self { program, models, shapes, addresses, handlers, functions: RefCell::default() }
+        Self { program, models, shapes, addresses, handlers, functions: Answers::default() }
     }
 
     /// The sides other than the one taken; `None`: they may do anything.
