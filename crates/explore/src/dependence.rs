@@ -385,7 +385,7 @@ impl Footprint {
         const WORD: u32 = 8;
         let bit = |object: u32, word: u32| {
             let mixed = u64::from(object) << 32 | u64::from(word);
-            1 << (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 62
+            1 << ((mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 62)
         };
         match *self {
             Footprint::Nothing => ALWAYS,

@@ -14,7 +14,7 @@ pub(crate) struct Threads {
     marks: Vec<Mark>,
     epoch: u64,
     last_epoch: u64,
-    spare: Vec<Box<Thread>>,
+    spare: Vec<Entry>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,9 +52,11 @@ impl Threads {
     pub fn get_mut(&mut self, id: ThreadId) -> &mut Thread {
         let entry = &mut self.all[id.0 as usize];
         if entry.saved < self.epoch {
-            let mut copy = self.spare.pop().unwrap_or_else(|| Box::new(Thread::new(id)));
-            copy.clone_from(&entry.thread);
-            self.log.push((id, Entry { thread: copy, saved: entry.saved }));
+            let fresh = || Entry { thread: Box::new(Thread::new(id)), saved: 0 };
+            let mut copy = self.spare.pop().unwrap_or_else(fresh);
+            copy.thread.clone_from(&entry.thread);
+            copy.saved = entry.saved;
+            self.log.push((id, copy));
             entry.saved = self.epoch;
         }
         &mut entry.thread
@@ -71,9 +73,9 @@ impl Threads {
         let mark = self.marks[checkpoint];
         for (id, old) in self.log.drain(mark.log..).rev() {
             let now = std::mem::replace(&mut self.all[id.0 as usize], old);
-            self.spare.push(now.thread);
+            self.spare.push(now);
         }
-        self.spare.extend(self.all.drain(mark.count..).map(|entry| entry.thread));
+        self.spare.extend(self.all.drain(mark.count..));
         self.epoch = mark.epoch;
     }
 
@@ -86,7 +88,7 @@ impl Threads {
             if old.saved < self.epoch {
                 self.log.push((id, old));
             } else {
-                self.spare.push(old.thread);
+                self.spare.push(old);
             }
         }
     }

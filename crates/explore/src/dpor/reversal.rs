@@ -91,7 +91,8 @@ impl<C> Search<'_, '_, '_, C> {
         let mut reversed = std::mem::take(&mut self.reversed);
         reversed.clear(self.run.steps.len(), ended.pending.len());
         let fresh = self.run.lasting();
-        let straight = !ended.circles.contains(&true);
+        // What twins cover depends on the whole run.
+        let straight = self.symmetry == Symmetry::Ignored && !ended.circles.contains(&true);
         self.rests.look(&mut self.run, fresh, if straight { end } else { 0 });
         for depth in (0..end).rev() {
             let same = self.rests.is_same(depth);
