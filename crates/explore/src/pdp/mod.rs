@@ -74,7 +74,7 @@ pub fn search<M: Machine>(
     oracle: &dyn Oracle,
 ) -> Pruned {
     let mut counters = Counters::default();
-    let size = Size::of(machine);
+    let size = Size::of(machine, limits);
     let reduced = dpor::pruned(machine, limits, visibility, oracle, &mut counters);
     Pruned { reduced, counters, size }
 }

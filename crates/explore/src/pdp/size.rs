@@ -2,9 +2,9 @@
 //! runs: in one the threads take turns, in the other the main one goes as far as it can, and then the
 //! youngest.
 
-use crate::enumerate::RaceAccess;
+use crate::enumerate::{Limits, RaceAccess};
 use raddle_event::{Addr, Choice, Event, EventKind, ObjectId, ThreadId, Trace};
-use raddle_machine::{Machine, TraceSink};
+use raddle_machine::{Machine, OpKind, TraceSink};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,18 +18,19 @@ pub struct Size {
     pub locks: u64,
 }
 
-/// A longer run is counted no further.
+/// A longer run is counted no further, nor one with a long stretch between two visible operations.
 const MOST_STEPS: usize = 10_000;
+const MOST_EVENTS: usize = 100_000;
 
 impl Size {
     /// Of a machine that stands at its start; leaves it there.
-    pub(super) fn of<M: Machine>(machine: &mut M) -> Size {
+    pub(super) fn of<M: Machine>(machine: &mut M, limits: &Limits) -> Size {
         let mut size = Size::default();
         let mut users: BTreeMap<ObjectId, BTreeSet<ThreadId>> = BTreeMap::new();
         let mut locks: BTreeSet<Addr> = BTreeSet::new();
         let mut traces = Vec::new();
         for order in [Order::Turns, Order::MainFirst] {
-            let (trace, threads) = run(machine, order);
+            let (trace, threads) = run(machine, limits, order);
             size.threads = size.threads.max(threads);
             for event in &trace.events {
                 if let Some((_, loc)) = RaceAccess::of(event) {
@@ -61,7 +62,7 @@ enum Order {
 }
 
 /// One run, and how many threads it created.
-fn run<M: Machine>(machine: &mut M, order: Order) -> (Trace, u64) {
+fn run<M: Machine>(machine: &mut M, limits: &Limits, order: Order) -> (Trace, u64) {
     let start = machine.checkpoint();
     let mut sink = TraceSink::default();
     let mut enabled: Vec<Choice> = Vec::new();
@@ -75,6 +76,10 @@ fn run<M: Machine>(machine: &mut M, order: Order) -> (Trace, u64) {
         };
         let next = enabled.iter().find(|choice| choice.thread.0 >= after).or(enabled.first());
         let Some(choice) = next.copied() else { break };
+        let long = machine.pending(choice.thread).is_some_and(|operation| operation.kind == OpKind::Yield);
+        if long || sink.trace.events.len() > MOST_EVENTS || limits.is_interrupted() {
+            break;
+        }
         last = choice.thread;
         machine.step(choice, &mut sink);
     }
