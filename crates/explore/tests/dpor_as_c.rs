@@ -32,6 +32,13 @@ fn found(exploration: &Exploration) -> Found {
     (exploration.races.iter().map(|race| race.key).collect(), problems.collect())
 }
 
+/// Without livelocks: a round of a waiting thread may be a cycle of states, which the search that remembers them does not go round.
+fn moving(exploration: &Exploration) -> Found {
+    let (races, mut problems) = found(exploration);
+    problems.retain(|places| places[0].0 != ProblemKind::Livelock);
+    (races, problems)
+}
+
 /// Numbers of runs; `None` when the enumeration is too large.
 fn compare(script: &Script, folder: &Path) -> Option<Result<(u64, u64), String>> {
     let mut machine = load(script, folder);
@@ -44,7 +51,7 @@ fn compare(script: &Script, folder: &Path) -> Option<Result<(u64, u64), String>>
     let cached = stateful(&mut machine, &limits(), Visibility::SyncOnly, Caching::On).exploration;
     Some(if found(&all) != found(&reduced) {
         Err(format!("enumerated {:?}, reduced {:?}", found(&all), found(&reduced)))
-    } else if found(&all) != found(&cached) || cached.coverage != Coverage::Complete {
+    } else if moving(&all) != moving(&cached) || cached.coverage != Coverage::Complete {
         Err(format!("enumerated {:?}, {:?} with memory {:?}", found(&all), cached.coverage, found(&cached)))
     } else if reduced.coverage != Coverage::Complete || machine.fingerprint() != start {
         Err(format!("{:?}", reduced.unknown_reasons))

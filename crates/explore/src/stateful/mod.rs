@@ -59,7 +59,8 @@
 //!
 //! # Which way it errs
 //! States that differ by a renaming may be taken for different. A step that misuses an object that another thread waits for (unlocks its
-//! mutex, detaches what it joins) does not count among what `Waiting` waits for.
+//! mutex, detaches what it joins) does not count among what `Waiting` waits for. A livelock whose round is a cycle of states is not reported:
+//! the round is not gone a second time. Deadlocks are.
 
 mod account;
 mod cache;
