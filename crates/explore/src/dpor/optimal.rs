@@ -146,7 +146,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
     ) -> Result<(), PassEnd> {
         loop {
             self.one_run(machine, plan)?;
-            self.reverse_races(machine);
+            self.reverse_races(machine)?;
             self.ask_for_pause();
             self.share();
             let Some(next) = self.backtrack(machine).inspect_err(|_| self.put_down())? else { return Ok(()) };

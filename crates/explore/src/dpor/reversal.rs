@@ -12,9 +12,11 @@ use super::node::{Covered, Open};
 use super::optimal::Search;
 use super::run::attempt;
 use super::sections::Locks;
+use super::tally::PassEnd;
 use super::twins::{Symmetry, Twins};
 use super::wakeup::{Tree, may_come_first, remove_first};
 use crate::dependence::{Footprint, LockUse, compete};
+use crate::enumerate::Gap;
 use raddle_base::Id;
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
@@ -73,8 +75,11 @@ impl Reversed {
 
 impl<C> Search<'_, '_, '_, C> {
     /// Plans all reversals that lead to something new. Goes from the last step to the first, because the machine has to be
-    /// brought back.
-    pub(super) fn reverse_races<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) {
+    /// brought back. A search that is interrupted and will not be taken up again ends in the middle.
+    pub(super) fn reverse_races<M: Machine<Checkpoint = C>>(
+        &mut self,
+        machine: &mut M,
+    ) -> Result<(), PassEnd> {
         let threads = machine.thread_count();
         let mut pending: Vec<_> =
             (0..threads).map(|thread| Action::pending(machine, ThreadId(thread))).collect();
@@ -95,6 +100,9 @@ impl<C> Search<'_, '_, '_, C> {
         let straight = self.symmetry == Symmetry::Ignored && !ended.circles.contains(&true);
         self.rests.look(&mut self.run, fresh, if straight { end } else { 0 });
         for depth in (0..end).rev() {
+            if self.pool.is_none() && self.tally.is_interrupted() {
+                return Err(PassEnd::GivenUp(Gap::Interrupted));
+            }
             let same = self.rests.is_same(depth);
             if !same {
                 self.try_other_variants(machine, &ended, depth);
@@ -117,6 +125,7 @@ impl<C> Search<'_, '_, '_, C> {
             }
         }
         self.reversed = reversed;
+        Ok(())
     }
 
     /// Reverses the race unless a later step was reversed with the second that the first one comes before.

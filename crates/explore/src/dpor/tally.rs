@@ -241,6 +241,10 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.limits.is_interrupted()
+    }
+
     /// Whether somebody wants to know how far the search has come.
     pub(super) fn is_watched(&self) -> bool {
         self.limits.progress.is_some()
