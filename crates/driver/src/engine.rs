@@ -72,6 +72,7 @@ pub(crate) fn explore(
             loaded,
             machine,
             helpers,
+            for_races: None,
             search,
             oracle,
             resumed,
@@ -107,7 +108,7 @@ pub(crate) fn explore(
             if search.mode != Mode::EveryAccess && !watch.is_over() {
                 simplify(&mut work.machine, &mut exploration);
             }
-            let machines = work.helpers.iter().chain([&work.machine]);
+            let machines = work.helpers.iter().chain(&work.for_races).chain([&work.machine]);
             let uncovered: BTreeSet<String> = machines.flat_map(Interp::uncovered).chain(earlier).collect();
             Ok(Explored {
                 exploration,
@@ -129,6 +130,8 @@ struct Work<'a> {
     loaded: &'a Loaded,
     machine: Interp,
     helpers: Vec<Interp>,
+    /// The one that searched for races alone, if one did.
+    for_races: Option<Interp>,
     search: &'a Search,
     /// Static facts, and the assumptions that they rest on.
     oracle: Option<(StaticOracle<'a>, &'a BTreeSet<&'static str>)>,
@@ -249,7 +252,7 @@ impl Work<'_> {
             .expect("it could be started before");
         let Pruned { reduced, counters, size } =
             pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle);
-        self.helpers.push(machine);
+        self.for_races = Some(machine);
         let mut exploration = reduced.exploration;
         if let Some((_, assumptions)) = &known {
             exploration.assumptions.extend(*assumptions);

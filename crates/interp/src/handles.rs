@@ -5,7 +5,7 @@
 //! another use. The answer errs on that side: it looks at addresses made in one function from one variable only.
 
 use crate::image::{Callable, Image};
-use raddle_ir::{Callee, Function, FunctionId, GlobalId, Inst, Operand, Reg, SymbolRef};
+use raddle_ir::{Base, Bases, CallArg, Callee, Function, FunctionId, Inst, Operand, Reg, SymbolRef};
 use raddle_libmodel::{Arg, Effect, How, ThreadOp};
 use std::collections::BTreeSet;
 
@@ -28,84 +28,39 @@ pub(crate) fn are_only_joined(image: &Image) -> bool {
         }
     }
     let bodies = || program.functions.iter().filter(|(_, function)| function.is_defined());
-    let mut holders: BTreeSet<Root> = BTreeSet::new();
+    let mut holders: BTreeSet<Variable> = BTreeSet::new();
     for (id, function) in bodies() {
-        let roots = Roots::of(id, function);
+        let bases = Bases::of(function);
         for inst in function.blocks.values().flat_map(|block| &block.insts) {
-            if let Some((ThreadOp::Create { id, .. }, args)) = call(image, inst) {
-                let Some(root) = argument(args, id).and_then(|operand| roots.of_operand(operand)) else {
+            if let Some((ThreadOp::Create { id: into, .. }, args)) = call(image, inst) {
+                let Some(base) = argument(args, into).and_then(|operand| bases.of_operand(operand)) else {
                     return false;
                 };
-                holders.insert(root);
+                holders.insert(variable(id, base));
             }
         }
     }
-    let escapes = |target: SymbolRef| matches!(target, SymbolRef::Global(global) if holders.contains(&Root::Global(global)));
     let inits = program.globals.values().filter_map(|global| global.init.as_ref());
-    let relocated = inits.flat_map(|init| &init.relocations).any(|relocation| escapes(relocation.target));
-    !relocated && bodies().all(|(id, function)| uses_are_joins(image, id, function, &holders))
+    let escapes = inits.flat_map(|init| &init.relocations).any(|relocation| match relocation.target {
+        SymbolRef::Global(global) => holders.contains(&(None, Base::Global(global))),
+        _ => false,
+    });
+    !escapes && bodies().all(|(id, function)| uses_are_joins(image, id, function, &holders))
 }
 
-/// A variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Root {
-    Global(GlobalId),
-    Local(FunctionId, Reg),
-}
+/// A global, or a local of a function.
+type Variable = (Option<FunctionId>, Base);
 
-/// Which variable the registers of a function point into; `Err` for those that may point into several.
-struct Roots(Vec<Option<Result<Root, ()>>>);
-
-impl Roots {
-    fn of(id: FunctionId, function: &Function) -> Roots {
-        let mut roots = Roots(vec![None; function.regs.len()]);
-        loop {
-            let mut changed = false;
-            for inst in function.blocks.values().flat_map(|block| &block.insts) {
-                let (dst, root) = match inst {
-                    Inst::Alloca { dst, .. } => (*dst, Some(Ok(Root::Local(id, *dst)))),
-                    Inst::Gep(gep) => (gep.dst, roots.known(gep.base)),
-                    Inst::Copy { dst, a, .. } => (*dst, roots.known(*a)),
-                    _ => continue,
-                };
-                changed |= roots.join(dst, root);
-            }
-            if !changed {
-                return roots;
-            }
-        }
-    }
-
-    fn join(&mut self, reg: Reg, root: Option<Result<Root, ()>>) -> bool {
-        let known = &mut self.0[reg.0 as usize];
-        let joined = match (*known, root) {
-            (known, None) => known,
-            (None, root) => root,
-            (Some(known), Some(root)) => Some(if known == root { known } else { Err(()) }),
-        };
-        std::mem::replace(known, joined) != joined
-    }
-
-    fn known(&self, operand: Operand) -> Option<Result<Root, ()>> {
-        match operand {
-            Operand::Reg(reg) => self.0[reg.0 as usize],
-            Operand::Global(global, _) => Some(Ok(Root::Global(global))),
-            _ => None,
-        }
-    }
-
-    fn of_operand(&self, operand: Operand) -> Option<Root> {
-        self.known(operand).and_then(Result::ok)
+fn variable(function: FunctionId, base: Base) -> Variable {
+    match base {
+        Base::Local(_) => (Some(function), base),
+        Base::Global(_) => (None, base),
     }
 }
 
-fn uses_are_joins(image: &Image, id: FunctionId, function: &Function, holders: &BTreeSet<Root>) -> bool {
-    let roots = Roots::of(id, function);
-    let holds = |operand: Operand| match roots.known(operand) {
-        Some(Ok(root)) => holders.contains(&root),
-        Some(Err(())) => true,
-        None => false,
-    };
+fn uses_are_joins(image: &Image, id: FunctionId, function: &Function, holders: &BTreeSet<Variable>) -> bool {
+    let bases = Bases::of(function);
+    let holds = |operand| bases.of_operand(operand).is_some_and(|base| holders.contains(&variable(id, base)));
     let insts = || function.blocks.values().flat_map(|block| &block.insts);
     let ids: BTreeSet<Reg> = insts()
         .filter_map(|inst| match inst {
@@ -133,12 +88,14 @@ fn uses_are_joins(image: &Image, id: FunctionId, function: &Function, holders: &
         };
         blind && left == usize::from(fine)
     };
-    let ends = function.blocks.values().all(|block| {
-        let mut fine = true;
-        block.terminator.each_operand(|operand| fine &= !holds(operand) && !is_id(operand));
+    let unrelated = |operand| !holds(operand) && !is_id(operand);
+    let elsewhere = function.blocks.values().all(|block| {
+        let mut fine =
+            block.phis.iter().flat_map(|phi| &phi.incoming).all(|(_, operand)| unrelated(*operand));
+        block.terminator.each_operand(|operand| fine &= unrelated(operand));
         fine
     });
-    ends && insts().all(allowed)
+    elsewhere && insts().all(allowed)
 }
 
 fn thread_op(image: &Image, function: FunctionId) -> Option<ThreadOp> {
@@ -148,7 +105,7 @@ fn thread_op(image: &Image, function: FunctionId) -> Option<ThreadOp> {
     }
 }
 
-fn call<'a>(image: &Image, inst: &'a Inst) -> Option<(ThreadOp, &'a [raddle_ir::CallArg])> {
+fn call<'a>(image: &Image, inst: &'a Inst) -> Option<(ThreadOp, &'a [CallArg])> {
     match inst {
         Inst::Call { callee: Callee::Direct(function), args, .. } => {
             thread_op(image, *function).map(|op| (op, &args[..]))
@@ -157,6 +114,6 @@ fn call<'a>(image: &Image, inst: &'a Inst) -> Option<(ThreadOp, &'a [raddle_ir::
     }
 }
 
-fn argument(args: &[raddle_ir::CallArg], arg: Arg) -> Option<Operand> {
+fn argument(args: &[CallArg], arg: Arg) -> Option<Operand> {
     args.get(usize::from(arg.0)).map(|arg| arg.value)
 }

@@ -90,7 +90,7 @@ impl Interp {
 
     /// Bytes held for the program's memory and for going back. Does not grow from run to run.
     pub fn footprint(&self) -> u64 {
-        self.memory.footprint() + (self.world.sync.log_len() * 64) as u64
+        self.memory.footprint() + (self.world.sync.log_len() * 64 + self.threads.footprint()) as u64
     }
 
     /// Where the global is, in every run of the program.

@@ -36,6 +36,11 @@ impl Threads {
         self.all.len()
     }
 
+    /// Bytes held for threads, present ones, saved ones and spares, without what they allocate.
+    pub fn footprint(&self) -> usize {
+        (self.all.len() + self.log.len() + self.spare.len()) * size_of::<Thread>()
+    }
+
     pub fn get(&self, id: ThreadId) -> Option<&Thread> {
         self.all.get(id.0 as usize).map(|entry| &*entry.thread)
     }
@@ -75,7 +80,8 @@ impl Threads {
             let now = std::mem::replace(&mut self.all[id.0 as usize], old);
             self.spare.push(now);
         }
-        self.spare.extend(self.all.drain(mark.count..));
+        // Not spares: they were not taken from there, and there would be more with every restart.
+        self.all.truncate(mark.count);
         self.epoch = mark.epoch;
     }
 

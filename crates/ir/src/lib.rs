@@ -6,6 +6,7 @@
 //! Every instruction and terminator has a [`SiteId`], numbered through the program, with a source place and (for memory accesses) the
 //! expression that the programmer wrote.
 
+mod bases;
 mod debug;
 pub mod expand;
 mod function;
@@ -22,6 +23,7 @@ mod verify;
 mod walk;
 mod words;
 
+pub use bases::{Base, Bases};
 pub use debug::{DebugType, DebugTypeId, Field, RecordKind};
 pub use function::{Block, BlockId, Function, FunctionId, Param, Phi, Reg, RegInfo};
 pub use hash::program_hash;

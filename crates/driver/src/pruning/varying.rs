@@ -14,7 +14,7 @@ use super::{Calls, called_by_others, calls, start, taken};
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_interp::{Merge, ReportedBranches};
 use raddle_ir::{
-    Block, BlockId, Callee, CastOp, Function, FunctionId, GlobalId, IcmpPred, Inst, Operand, Program, Reg,
+    Base, Bases, Block, BlockId, Callee, CastOp, Function, FunctionId, IcmpPred, Inst, Operand, Program, Reg,
     Terminator,
 };
 use raddle_libmodel::{Effect, How, LibcFn, Meaning, Models, ThreadOp};
@@ -64,19 +64,13 @@ struct Known {
     regs: Vec<Taint>,
     result: Taint,
     /// Where the memory is that a register points to, if it is one object that its function names.
-    bases: Vec<Option<Base>>,
+    bases: Bases,
     /// Locals whose address does not leave the function.
     private: BTreeMap<Reg, Content>,
     /// Blocks on the sides of branches that vary, and with those where they come together.
     inside: Vec<bool>,
     joins: Vec<bool>,
     varying_branches: BTreeMap<BlockId, Merge>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Base {
-    Local(Reg),
-    Global(GlobalId),
 }
 
 pub(super) fn varying(program: &Program, models: &Models, shapes: &IdVec<FunctionId, Shape>) -> Varying {
@@ -103,28 +97,17 @@ pub(super) fn varying(program: &Program, models: &Models, shapes: &IdVec<Functio
 
 impl Known {
     fn new(models: &Models, function: &Function) -> Known {
-        let mut bases = vec![None; function.regs.len()];
-        let mut locals = BTreeSet::new();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for inst in function.blocks.values().flat_map(|block| &block.insts) {
-                let (dst, base) = match inst {
-                    Inst::Alloca { dst, .. } => {
-                        locals.insert(*dst);
-                        (*dst, Some(Base::Local(*dst)))
-                    }
-                    Inst::Copy { dst, a, .. } => (*dst, base_of(&bases, *a)),
-                    Inst::Gep(gep) => (gep.dst, base_of(&bases, gep.base)),
-                    _ => continue,
-                };
-                changed |= bases[dst.index()] != base;
-                bases[dst.index()] = base;
-            }
-        }
+        let bases = Bases::of(function);
+        let insts = function.blocks.values().flat_map(|block| &block.insts);
+        let mut locals: BTreeSet<Reg> = insts
+            .filter_map(|inst| match inst {
+                Inst::Alloca { dst, .. } => Some(*dst),
+                _ => None,
+            })
+            .collect();
         for block in function.blocks.values() {
             each_leak(models, block, |operand| {
-                if let Some(Base::Local(local)) = base_of(&bases, operand) {
+                if let Some(Base::Local(local)) = bases.of_operand(operand) {
                     locals.remove(&local);
                 }
             });
@@ -152,18 +135,10 @@ impl Known {
     }
 
     fn private_base(&self, operand: Operand) -> Option<Reg> {
-        match base_of(&self.bases, operand) {
+        match self.bases.of_operand(operand) {
             Some(Base::Local(local)) if self.private.contains_key(&local) => Some(local),
             _ => None,
         }
-    }
-}
-
-fn base_of(bases: &[Option<Base>], operand: Operand) -> Option<Base> {
-    match operand {
-        Operand::Reg(reg) => bases[reg.index()],
-        Operand::Global(global, _) => Some(Base::Global(global)),
-        _ => None,
     }
 }
 
@@ -320,7 +295,7 @@ impl<'p> Solver<'p> {
             Inst::Alloca { .. } => Taint { varies: inside, address: true },
             Inst::TlsAddr { .. } => Taint { varies: false, address: true },
             Inst::StackSave { .. } => Taint::default(),
-            Inst::Load { ptr, atomic: None, .. } => match base_of(&known.bases, *ptr) {
+            Inst::Load { ptr, atomic: None, .. } => match known.bases.of_operand(*ptr) {
                 Some(Base::Local(local)) if known.private.contains_key(&local) => {
                     let Content { value, handles } = known.private[&local];
                     Taint { varies: value.varies || handles || operands.varies, ..value }
@@ -340,7 +315,7 @@ impl<'p> Solver<'p> {
             Inst::CmpXchg(exchange) => Some((exchange.ptr, UNKNOWN)),
             Inst::MemCopy { dst, src, .. } => {
                 let known = &self.of[id];
-                let copied = match base_of(&known.bases, *src) {
+                let copied = match known.bases.of_operand(*src) {
                     Some(Base::Local(local)) if known.private.contains_key(&local) => {
                         let Content { value, handles } = known.private[&local];
                         Taint { varies: value.varies || handles, ..value }

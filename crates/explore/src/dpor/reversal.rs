@@ -16,11 +16,13 @@ use super::tally::PassEnd;
 use super::twins::{Symmetry, Twins};
 use super::wakeup::{Tree, may_come_first, remove_first};
 use crate::dependence::{Footprint, LockUse, compete};
-use crate::enumerate::Gap;
 use raddle_base::Id;
 use raddle_event::{AtomicOp, Choice, LockMode, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Status};
 use std::sync::Arc;
+
+/// Steps between two looks at the clock. Planning from one takes long only where many threads wait.
+const LOOK: usize = 16;
 
 /// The second of two steps in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +77,7 @@ impl Reversed {
 
 impl<C> Search<'_, '_, '_, C> {
     /// Plans all reversals that lead to something new. Goes from the last step to the first, because the machine has to be
-    /// brought back. A search that is interrupted and will not be taken up again ends in the middle.
+    /// brought back. A search that is out of time and will not be taken up again ends in the middle.
     pub(super) fn reverse_races<M: Machine<Checkpoint = C>>(
         &mut self,
         machine: &mut M,
@@ -100,8 +102,11 @@ impl<C> Search<'_, '_, '_, C> {
         let straight = self.symmetry == Symmetry::Ignored && !ended.circles.contains(&true);
         self.rests.look(&mut self.run, fresh, if straight { end } else { 0 });
         for depth in (0..end).rev() {
-            if self.pool.is_none() && self.tally.is_interrupted() {
-                return Err(PassEnd::GivenUp(Gap::Interrupted));
+            if self.pool.is_none()
+                && depth.is_multiple_of(LOOK)
+                && let Some(gap) = self.tally.out_of_time()
+            {
+                return Err(PassEnd::GivenUp(gap));
             }
             let same = self.rests.is_same(depth);
             if !same {

@@ -88,7 +88,7 @@ impl Run {
     }
 
     /// Where the events of a step are in the trace.
-    pub(super) fn events(&self, depth: usize) -> Range<usize> {
+    pub(crate) fn events(&self, depth: usize) -> Range<usize> {
         let start = |step: &Step| self.path[step.taken].events;
         let end = self.steps.get(depth + 1).map_or(self.recorder.len(), start);
         start(&self.steps[depth])..end
@@ -136,8 +136,8 @@ impl Run {
     /// What the step does in another place, where it is known to do the same. Which threads it touches there is not known, but as long
     /// as none goes round in circles, the operations tell; except for the threads that it creates.
     pub(super) fn elsewhere(&mut self, depth: usize) -> Action {
-        let Step { action, born: (first, count), .. } = &self.steps[depth];
-        let born: ThreadSet = (*first..first + count).map(ThreadId).collect();
+        let Step { action, .. } = &self.steps[depth];
+        let born: ThreadSet = self.steps[depth].children().collect();
         if born == action.touched {
             return action.clone();
         }

@@ -241,8 +241,13 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.limits.is_interrupted()
+    /// Why there may be no more work, whether or not a step is next.
+    pub(super) fn out_of_time(&self) -> Option<Gap> {
+        if self.limits.is_interrupted() {
+            Some(Gap::Interrupted)
+        } else {
+            self.limits.time.is_some_and(|time| self.began.elapsed() >= time).then_some(Gap::Time)
+        }
     }
 
     /// Whether somebody wants to know how far the search has come.
@@ -347,8 +352,8 @@ impl<'a> Tally<'a> {
 
     fn look(&mut self, depth: usize) -> Result<(), PassEnd> {
         self.tell();
-        if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
-            return Err(PassEnd::GivenUp(Gap::Time));
+        if let Some(gap) = self.out_of_time() {
+            return Err(PassEnd::GivenUp(gap));
         }
         if let Some(progress) = self.limits.progress
             && self.reports == Reports::NowAndThen

@@ -244,7 +244,7 @@ impl<'r> History<'r> {
 
     /// The first event of the step.
     fn start(&self, depth: usize) -> usize {
-        self.run.path[self.run.steps[depth].taken].events
+        self.run.events(depth).start
     }
 
     /// Accesses before the state that the thread is not ordered after there.
@@ -343,13 +343,11 @@ fn locks_again(run: &Run) -> bool {
     let events = &run.recorder.trace().events;
     run.steps.iter().enumerate().any(|(depth, step)| {
         let OpKind::Lock { lock, .. } = step.operation.kind else { return false };
-        let from = run.path[step.taken].events;
-        let to = run.steps.get(depth + 1).map_or(events.len(), |next| run.path[next.taken].events);
         let took = |event: &Event| match event.kind {
             EventKind::Acquire { lock: l, .. } | EventKind::AcquireFailed { lock: l } => l == lock,
             _ => false,
         };
-        !events[from..to].iter().any(took)
+        !events[run.events(depth)].iter().any(took)
     })
 }
 
@@ -366,9 +364,8 @@ fn perhaps(run: &Run) -> BTreeSet<usize> {
             (OpKind::Atomic { loc, op: AtomicOp::Rmw(_) }, EventKind::Atomic { loc: l, .. }) => l == loc,
             _ => false,
         };
-        let from = run.path[step.taken].events;
-        let to = run.steps.get(depth + 1).map_or(events.len(), |next| run.path[next.taken].events);
-        found.extend(events[from..to].iter().position(own).map(|at| from + at));
+        let range = run.events(depth);
+        found.extend(events[range.clone()].iter().position(own).map(|at| range.start + at));
     }
     found
 }

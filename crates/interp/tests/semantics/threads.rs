@@ -114,3 +114,41 @@ fn a_thread_knows_its_function_and_maker() {
     assert_eq!((by, stack.len()), (ThreadId::MAIN, 0));
     assert_eq!(interp.program().sites[site].span.expect("a line").line, 2);
 }
+
+/// Two threads of one function and argument are the same to the program only if it does nothing with their ids but join them.
+#[test]
+fn threads_are_identical_while_nobody_looks_at_their_ids() {
+    let identical = |globals: &str, main: &str| {
+        let text =
+            format!("{globals} void *t(void *a) {{ return a; }} int main(void) {{ {main} return 0; }}");
+        let mut interp = machine(&text);
+        first_run(&mut interp);
+        let origin = interp.origin(ThreadId(1));
+        origin.is_some() && origin == interp.origin(ThreadId(2))
+    };
+    let (create, join) = (
+        "pthread_t a, b; pthread_create(&a, 0, t, 0); pthread_create(&b, 0, t, 0);",
+        "pthread_join(a, 0); pthread_join(b, 0);",
+    );
+    let both = |between: &str| format!("{create} {between} {join}");
+    assert!(identical("", &both("")));
+    assert!(identical(
+        "pthread_t ids[2];",
+        "for (int i = 0; i < 2; i++) pthread_create(&ids[i], 0, t, 0); for (int i = 0; i < 2; i++) pthread_join(ids[i], 0);"
+    ));
+    assert!(!identical("", "pthread_t a, b; pthread_create(&a, 0, t, 0); pthread_create(&b, 0, t, &a);"));
+    for (globals, between) in [
+        ("", "pthread_self();"),
+        ("", "if (pthread_equal(a, b)) puts(\"\");"),
+        ("", "if (a == b) puts(\"\");"),
+        ("pthread_t kept;", "kept = b;"),
+        ("pthread_t *kept;", "kept = &b;"),
+        ("int n; pthread_t kept;", "kept = n ? a : b;"),
+        ("int n; pthread_t *kept;", "pthread_t *p = n ? &a : &b; kept = p;"),
+        ("int n;", "pthread_t c; if (n) c = a; else c = b; if (c > 5) puts(\"\");"),
+        ("", "pthread_detach(a);"),
+    ] {
+        assert!(!identical(globals, &both(between)), "{between}");
+    }
+    assert!(!identical("void *r;", &format!("{create} pthread_join(a, &r); pthread_join(b, 0);")));
+}
