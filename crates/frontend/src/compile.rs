@@ -11,6 +11,7 @@ use raddle_ir::DataModel;
 
 use crate::bitcode;
 use crate::database::Entry;
+use crate::embedded;
 use crate::inputs::{Input, InputKind, Plan};
 use crate::preprocessed::{replacements, source_of};
 use crate::toolchain::{self, Outcome, run};
@@ -86,7 +87,7 @@ pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, Fronte
         reason: error.to_string(),
     })?;
     let (jobs, database): (Vec<Job>, Option<PathBuf>) = match plan {
-        Plan::Files(inputs) => (inputs.iter().map(|input| Job::of_input(input, request)).collect(), None),
+        Plan::Files(inputs) => (jobs(inputs, request, folder.path())?, None),
         Plan::Database { path, entries } => {
             (entries.iter().map(|entry| Job::of_entry(entry, request)).collect(), Some(path.clone()))
         }
@@ -126,6 +127,37 @@ pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, Fronte
     Ok(Compiled { units, database, data_model, warnings, assumptions, _folder: folder })
 }
 
+fn jobs(inputs: &[Input], request: &Request, folder: &Path) -> Result<Vec<Job>, FrontendError> {
+    let mut jobs = Vec::new();
+    for input in inputs {
+        if input.kind != InputKind::Binary {
+            jobs.push(Job::of_input(input, request));
+            continue;
+        }
+        for unit in units_of(&input.path)? {
+            let file = folder.join(format!("unit{}.bc", jobs.len()));
+            std::fs::write(&file, &unit.bitcode).map_err(|error| FrontendError::Tool {
+                what: file.display().to_string(),
+                reason: error.to_string(),
+            })?;
+            jobs.push(Job::of_unit(unit.source, file));
+        }
+    }
+    Ok(jobs)
+}
+
+/// The bitcode in a file that `raddle cc` made.
+fn units_of(path: &Path) -> Result<Vec<embedded::Unit>, FrontendError> {
+    let problem = |reason| FrontendError::Binary { path: path.to_owned(), reason };
+    let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
+    let section = embedded::elf::section(&bytes, embedded::BITCODE_SECTION).map_err(problem)?;
+    let units = embedded::decode(section.unwrap_or_default()).map_err(problem)?;
+    if units.is_empty() {
+        return Err(FrontendError::NoBitcode { path: path.to_owned() });
+    }
+    Ok(units)
+}
+
 impl Compiled {
     pub(crate) fn primary_sources(&self) -> Vec<PathBuf> {
         self.units.iter().filter_map(|unit| unit.primary.clone()).collect()
@@ -157,6 +189,11 @@ impl Job {
             flags: request.cflags.clone(),
             directory: None,
         }
+    }
+
+    fn of_unit(source: String, file: PathBuf) -> Self {
+        let kind = InputKind::Bitcode;
+        Self { source: source.into(), input: file, kind, flags: Vec::new(), directory: None }
     }
 
     fn of_entry(entry: &Entry, request: &Request) -> Self {

@@ -17,8 +17,12 @@ pub enum FrontendError {
     Empty { path: PathBuf },
     #[error("{}: cannot be read: {reason}", .path.display())]
     Unreadable { path: PathBuf, reason: String },
-    #[error("{}: not a C source (.c, .i), bitcode (.bc, .ll) or compile_commands.json", .path.display())]
+    #[error("{}: not a C source (.c, .i), bitcode (.bc, .ll), compile_commands.json or a program built by `raddle cc`", .path.display())]
     UnknownKind { path: PathBuf },
+    #[error("{}: holds no bitcode: it was not built by `raddle cc`, or it was stripped of it", .path.display())]
+    NoBitcode { path: PathBuf },
+    #[error("{}: cannot be read as a program built by `raddle cc`: {reason}", .path.display())]
+    Binary { path: PathBuf, reason: String },
     #[error("a compile_commands.json cannot be combined with other inputs")]
     MixedDatabase,
     #[error("clang 19 was not found (tried {}): install it, or name it in RADDLE_CLANG", .tried.join(", "))]

@@ -1,8 +1,10 @@
 //! Tells the kinds of inputs apart and rejects what cannot be one, before any tool is started.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::database::{self, Entry};
+use crate::embedded::elf;
 use crate::{FrontendError, Request};
 
 /// What is to be compiled and read, in the user's order.
@@ -25,6 +27,8 @@ pub(crate) enum InputKind {
     Cxx,
     /// Bitcode or textual IR.
     Bitcode,
+    /// An ELF file; what `raddle cc` made has bitcode in it.
+    Binary,
 }
 
 const DATABASE: &str = "compile_commands.json";
@@ -39,7 +43,8 @@ pub(crate) fn plan(request: &Request) -> Result<Plan, FrontendError> {
             continue;
         }
         check_file(path)?;
-        let kind = kind(path).ok_or_else(|| FrontendError::UnknownKind { path: path.clone() })?;
+        let kind = kind(path).or_else(|| binary(path));
+        let kind = kind.ok_or_else(|| FrontendError::UnknownKind { path: path.clone() })?;
         files.push(Input { path: path.clone(), kind });
     }
     match found_database {
@@ -61,6 +66,12 @@ pub(crate) fn kind(path: &Path) -> Option<InputKind> {
         "bc" | "ll" => InputKind::Bitcode,
         _ => return None,
     })
+}
+
+fn binary(path: &Path) -> Option<InputKind> {
+    let mut start = [0; 4];
+    std::fs::File::open(path).ok()?.read_exact(&mut start).ok()?;
+    elf::is_elf(&start).then_some(InputKind::Binary)
 }
 
 fn database_path(path: &Path) -> Option<PathBuf> {

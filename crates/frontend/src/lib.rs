@@ -1,6 +1,6 @@
 //! Runs clang, reads LLVM 19 bitcode, lowers it to Raddle's IR. LLVM stops at this crate's door.
 //!
-//! Way of the data: [`inputs`] tells sources from bitcode and databases; [`compile`] makes bitcode (`-O0 -g`, because optimised
+//! Way of the data: [`inputs`] tells sources from bitcode, binaries with bitcode in them ([`embedded`]) and databases; [`compile`] makes bitcode (`-O0 -g`, because optimised
 //! code has lost races before anyone looks); [`bitcode`] reads, checks and links it and promotes locals to registers (mem2reg
 //! only); [`lower`] turns it into `ir::Program`. Bad input is an error of [`FrontendError`], never a panic; a construct that has no
 //! meaning in the IR is an `Unsupported` instruction there.
@@ -8,6 +8,7 @@
 mod bitcode;
 mod compile;
 mod database;
+pub mod embedded;
 mod error;
 mod inputs;
 mod llvm;
@@ -26,7 +27,8 @@ pub use release::Release;
 /// What to load.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Sources (`.c`, `.i`), bitcode (`.bc`, `.ll`), or one `compile_commands.json` (or a folder that holds it).
+    /// Sources (`.c`, `.i`), bitcode (`.bc`, `.ll`), files that `raddle cc` made, or one `compile_commands.json` (or a folder that
+    /// holds it).
     pub inputs: Vec<PathBuf>,
     /// Extra flags for clang, after ours.
     pub cflags: Vec<String>,
