@@ -144,7 +144,7 @@ fn check(path: &Path) -> Result<Verified, String> {
     Err(if message.starts_with("PLEASE submit") { "damaged file".to_owned() } else { message.to_owned() })
 }
 
-fn data_model(module: &Module<'_>) -> Option<DataModel> {
+pub(crate) fn data_model(module: &Module<'_>) -> Option<DataModel> {
     let triple = module.triple();
     let architecture = triple.split('-').next()?;
     let linux = triple.contains("linux") || triple.ends_with("-elf") || triple.contains("-none");

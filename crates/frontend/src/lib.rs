@@ -15,6 +15,7 @@ mod llvm;
 mod lower;
 mod preprocessed;
 mod release;
+mod sited;
 mod toolchain;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use raddle_ir::{DataModel, Program};
 
 pub use error::FrontendError;
 pub use release::Release;
+pub use sited::{SITE_KIND, Sited, SitedUnit, link_sited};
 
 /// What to load.
 #[derive(Clone, Debug, Default)]

@@ -25,7 +25,7 @@ mod places;
 mod types;
 mod vectors;
 
-pub(crate) use module::{SourceNames, lower};
+pub(crate) use module::{SourceNames, lower, lower_with_origins};
 
 /// Why a construct was refused; becomes the reason of an `Unsupported`.
 type Lowered<T> = Result<T, String>;

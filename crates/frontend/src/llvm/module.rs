@@ -7,8 +7,12 @@ use std::sync::Once;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::{
-    LLVMContextSetDiagnosticHandler, LLVMDisposeModule, LLVMGetDataLayoutStr, LLVMGetDiagInfoDescription,
+    LLVMConstInt, LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy,
+    LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetDataLayoutStr,
+    LLVMGetDiagInfoDescription, LLVMGetMDKindIDInContext, LLVMInt32TypeInContext, LLVMMDNodeInContext2,
+    LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
     LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetModuleContext,
     LLVMGetModuleInlineAsm, LLVMGetNamedFunction, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget,
     LLVMSetDataLayout, LLVMSetIsNewDbgInfoFormat, LLVMSetTarget,
@@ -17,7 +21,7 @@ use inkwell::llvm_sys::debuginfo::LLVMStripModuleDebugInfo;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
-use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMModuleRef};
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMMemoryBufferRef, LLVMModuleRef};
 use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::llvm_sys::target::{
     LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMByteOrder, LLVMByteOrdering, LLVMGetModuleDataLayout,
@@ -60,15 +64,56 @@ impl<'c> Module<'c> {
     pub(crate) fn read(context: &'c Context, path: &Path) -> Result<Self, String> {
         do_not_verify_twice();
         let buffer = MemoryBuffer::create_from_file(path).map_err(|error| error.to_string())?;
-        let (mut raw, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let failed =
-            unsafe { LLVMParseIRInContext(context.raw(), buffer.as_mut_ptr(), &mut raw, &mut message) };
-        // The reader has taken the buffer.
+        let raw = buffer.as_mut_ptr();
+        // The reader takes the buffer.
         std::mem::forget(buffer);
+        unsafe { Self::parse(context, raw) }
+    }
+
+    /// Reads bitcode or textual IR from memory, like [`Module::read`].
+    pub(crate) fn read_bytes(context: &'c Context, bytes: &[u8]) -> Result<Self, String> {
+        do_not_verify_twice();
+        unsafe {
+            let start = bytes.as_ptr().cast();
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(start, bytes.len(), c"unit".as_ptr());
+            Self::parse(context, buffer)
+        }
+    }
+
+    /// # Safety
+    /// `buffer` is a buffer that nobody else frees.
+    unsafe fn parse(context: &'c Context, buffer: LLVMMemoryBufferRef) -> Result<Self, String> {
+        let (mut raw, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let failed = unsafe { LLVMParseIRInContext(context.raw(), buffer, &mut raw, &mut message) };
         if failed != 0 || raw.is_null() {
             return Err(unsafe { take_message(message) });
         }
         Ok(Self { raw, context })
+    }
+
+    /// The module as bitcode.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        unsafe {
+            let buffer = LLVMWriteBitcodeToMemoryBuffer(self.raw);
+            let start = LLVMGetBufferStart(buffer).cast::<u8>();
+            let bytes = std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer)).to_vec();
+            LLVMDisposeMemoryBuffer(buffer);
+            bytes
+        }
+    }
+
+    /// Attaches a number to instructions, as metadata of a kind of its own.
+    pub(crate) fn attach(&self, kind: &str, numbers: &[(Value<'_>, u32)]) {
+        unsafe {
+            let context = self.context.raw();
+            let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            let ty = LLVMInt32TypeInContext(context);
+            for (inst, number) in numbers {
+                let mut number = LLVMValueAsMetadata(LLVMConstInt(ty, u64::from(*number), 0));
+                let node = LLVMMDNodeInContext2(context, &mut number, 1);
+                LLVMSetMetadata(inst.raw, kind, LLVMMetadataAsValue(context, node));
+            }
+        }
     }
 
     /// The context takes the module apart when it is dropped.

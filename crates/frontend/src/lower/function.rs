@@ -95,6 +95,8 @@ pub(super) struct FunctionLowerer<'a, 'm> {
     /// The variable that a value was last assigned to, at this point of the walk.
     pub(super) named: HashMap<Value<'m>, Variable>,
     pub(super) loaded: HashMap<Value<'m>, LoadedFrom>,
+    /// Which instruction of which draft does the work of an LLVM instruction; empty unless asked for.
+    origins: Vec<(Value<'m>, usize, usize)>,
 }
 
 impl<'a, 'm> FunctionLowerer<'a, 'm> {
@@ -116,6 +118,7 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
             homes: HashMap::new(),
             named: HashMap::new(),
             loaded: HashMap::new(),
+            origins: Vec::new(),
         }
     }
 
@@ -212,6 +215,12 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
                 self.drafts[self.current].insts.truncate(mark);
                 self.refuse(inst, &reason);
             }
+            if self.module.origins.is_some() {
+                let made = &self.drafts[self.current].insts[mark..];
+                if let Some(index) = made.iter().position(|(made, _)| is_event(made)) {
+                    self.origins.push((inst, self.current, mark + index));
+                }
+            }
         }
     }
 
@@ -289,6 +298,12 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
     fn finish(self) {
         let blocks = finish(self.drafts, self.id, &mut self.module.program.sites);
         let function = &mut self.module.program.functions[self.id];
+        if let Some(origins) = &mut self.module.origins {
+            let sites = self.origins.iter();
+            origins.extend(sites.map(|(inst, block, index)| {
+                (*inst, blocks[BlockId(*block as u32)].site_of(*index))
+            }));
+        }
         function.blocks = blocks;
         function.regs = self.regs;
     }
@@ -451,6 +466,24 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
         }
         Ok(())
     }
+}
+
+/// What other threads can see, or what a stack is kept for.
+fn is_event(inst: &Inst) -> bool {
+    matches!(
+        inst,
+        Inst::Load { .. }
+            | Inst::Store { .. }
+            | Inst::Rmw { .. }
+            | Inst::CmpXchg(_)
+            | Inst::Fence { .. }
+            | Inst::MemCopy { .. }
+            | Inst::MemSet { .. }
+            | Inst::Call { .. }
+            | Inst::Asm { .. }
+            | Inst::VaArg { .. }
+            | Inst::Unsupported { .. }
+    )
 }
 
 fn debug_call_name(inst: Value<'_>) -> Option<String> {

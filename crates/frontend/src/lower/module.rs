@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use raddle_base::{IdVec, Symbol};
+use raddle_base::{IdVec, SiteId, Symbol};
 use raddle_ir::{
     BlockId, DataModel, DebugTypeId, Function, FunctionId, Global, GlobalId, Operand, Param, Place, PlaceId,
     Program, Reg, RegInfo, Ty,
@@ -29,6 +29,26 @@ pub(crate) fn lower(
     data_model: DataModel,
     names: SourceNames,
 ) -> (Program, Vec<String>) {
+    let lowered = lower_with(module, data_model, names, None);
+    (lowered.program, lowered.warnings)
+}
+
+/// Like [`lower`], and says at which site each LLVM instruction is that does something to memory or calls.
+pub(crate) fn lower_with_origins<'m>(
+    module: &'m Module<'_>,
+    data_model: DataModel,
+    names: SourceNames,
+) -> (Program, Vec<String>, Vec<(Value<'m>, SiteId)>) {
+    let lowered = lower_with(module, data_model, names, Some(Vec::new()));
+    (lowered.program, lowered.warnings, lowered.origins.unwrap_or_default())
+}
+
+fn lower_with<'m>(
+    module: &'m Module<'_>,
+    data_model: DataModel,
+    names: SourceNames,
+    origins: Option<Vec<(Value<'m>, SiteId)>>,
+) -> ModuleLowerer<'m> {
     let mut lowerer = ModuleLowerer {
         program: Program::new(data_model),
         types: Types::new(module.layout()),
@@ -41,6 +61,7 @@ pub(crate) fn lower(
         refused: HashMap::new(),
         deferred: Vec::new(),
         warnings: Vec::new(),
+        origins,
     };
     let globals: Vec<Value<'_>> =
         module.globals().filter(|global| !global.name().starts_with("llvm.")).collect();
@@ -59,7 +80,7 @@ pub(crate) fn lower(
         }
     }
     lower_deferred_initializers(&mut lowerer);
-    (lowerer.program, lowerer.warnings)
+    lowerer
 }
 
 pub(super) struct ModuleLowerer<'m> {
@@ -78,6 +99,7 @@ pub(super) struct ModuleLowerer<'m> {
     /// Initial values that are not plain bytes or addresses: computed before `main`.
     pub(super) deferred: Vec<Deferred<'m>>,
     pub(super) warnings: Vec<String>,
+    pub(super) origins: Option<Vec<(Value<'m>, SiteId)>>,
 }
 
 /// What a global value of LLVM is in the program.
