@@ -64,13 +64,11 @@ pub fn link_sited(units: &[SitedUnit<'_>]) -> Result<Sited, FrontendError> {
     let (path, whole) = linked.ok_or(FrontendError::NoInputs)?;
     let bitcode = whole.write();
     drop(whole);
-    let mut module = Module::read_bytes(&context, &bitcode)
-        .map_err(|message| FrontendError::Bitcode { path, message })?;
+    let mut module =
+        Module::read_bytes(&context, &bitcode).map_err(|message| FrontendError::Bitcode { path, message })?;
     module.promote_locals().map_err(|reason| FrontendError::Tool { what: "mem2reg".to_owned(), reason })?;
-    let names = SourceNames {
-        working_directory: std::env::current_dir().unwrap_or_default(),
-        primary: Vec::new(),
-    };
+    let names =
+        SourceNames { working_directory: std::env::current_dir().unwrap_or_default(), primary: Vec::new() };
     let (program, warnings, origins) = lower_with_origins(&module, DataModel::Lp64, names);
     let sites: Vec<_> = origins.into_iter().map(|(inst, site)| (inst, site.0)).collect();
     module.attach(SITE_KIND, &sites);

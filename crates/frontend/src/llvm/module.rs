@@ -11,11 +11,11 @@ use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::{
     LLVMConstInt, LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy,
     LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetDataLayoutStr,
-    LLVMGetDiagInfoDescription, LLVMGetMDKindIDInContext, LLVMInt32TypeInContext, LLVMMDNodeInContext2,
-    LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
-    LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetModuleContext,
-    LLVMGetModuleInlineAsm, LLVMGetNamedFunction, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget,
-    LLVMSetDataLayout, LLVMSetIsNewDbgInfoFormat, LLVMSetTarget,
+    LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetFirstGlobal,
+    LLVMGetMDKindIDInContext, LLVMGetModuleContext, LLVMGetModuleInlineAsm, LLVMGetNamedFunction,
+    LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetTarget, LLVMInt32TypeInContext, LLVMMDNodeInContext2,
+    LLVMMetadataAsValue, LLVMSetDataLayout, LLVMSetIsNewDbgInfoFormat, LLVMSetMetadata, LLVMSetTarget,
+    LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::debuginfo::LLVMStripModuleDebugInfo;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};

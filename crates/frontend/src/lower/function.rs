@@ -300,9 +300,9 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
         let function = &mut self.module.program.functions[self.id];
         if let Some(origins) = &mut self.module.origins {
             let sites = self.origins.iter();
-            origins.extend(sites.map(|(inst, block, index)| {
-                (*inst, blocks[BlockId(*block as u32)].site_of(*index))
-            }));
+            origins.extend(
+                sites.map(|(inst, block, index)| (*inst, blocks[BlockId(*block as u32)].site_of(*index))),
+            );
         }
         function.blocks = blocks;
         function.regs = self.regs;

@@ -1,0 +1,137 @@
+//! From the bitcode of a program's units to one object file with checks for races in it.
+//!
+//! Way of the data: `frontend` links the units and numbers the sites; [`pipeline`] runs the passes that cannot lose a race; then each
+//! function is read ([`body`], [`locals`]), its checks are planned ([`accesses`]), reduced ([`redundancy`], [`walks`]) and written
+//! ([`emit`]), with atomics ([`atomics`]), calls and the shadow stack ([`stack`]) around them; then LLVM optimises and makes code.
+//! Why no race is lost on the way: decision 15. Errs to more checks: what is not understood is checked where it stands.
+
+mod accesses;
+mod atomics;
+mod body;
+mod emit;
+mod hooks;
+mod llvm;
+mod locals;
+mod marks;
+mod pipeline;
+pub mod sites;
+mod stack;
+
+use std::collections::BTreeSet;
+
+use raddle_base::SiteId;
+pub use raddle_frontend::embedded::{Level, Unit};
+use raddle_frontend::{FrontendError, SitedUnit, link_sited};
+use raddle_ir::Program;
+
+/// What kind of file the object will be linked to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    #[default]
+    Executable,
+    SharedLibrary,
+}
+
+/// Which checks may be left out because others stand for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reduce {
+    #[default]
+    All,
+    /// A check for every access: for tests and for comparison.
+    Nothing,
+}
+
+/// Which accesses are checked; atomics and calls always are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    #[default]
+    All,
+    /// Only accesses at these sites.
+    Sites(BTreeSet<SiteId>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    pub output: Output,
+    /// The level of the last optimisation; the highest of the units if not given.
+    pub level: Option<Level>,
+    /// Position-independent code even where the units do not ask for it.
+    pub pic: bool,
+    pub reduce: Reduce,
+    /// Bitcode with the definitions of the hooks that are to be inlined.
+    pub hot: Option<&'a [u8]>,
+    /// Library functions that the runtime has as `__raddle_w_NAME`.
+    pub wrapped: &'a [&'a str],
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self {
+            output: Output::Executable,
+            level: None,
+            pic: false,
+            reduce: Reduce::All,
+            hot: None,
+            wrapped: &[],
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Built {
+    /// One relocatable object for all units.
+    pub object: Vec<u8>,
+    /// The linked program, not instrumented; who lowers it gets the site ids of `sites`.
+    pub bitcode: Vec<u8>,
+    /// For [`sites::decode`].
+    pub sites: Vec<u8>,
+    /// The instrumented program as text, before optimisation: for tests and for people.
+    pub text: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Frontend(#[from] FrontendError),
+    #[error("{what}: {reason}")]
+    Llvm { what: &'static str, reason: String },
+}
+
+/// Whether the text of the instrumented program is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    No,
+    Yes,
+}
+
+/// Builds one object file of all units.
+pub fn build(
+    units: &[Unit],
+    options: &Options<'_>,
+    keep: &dyn Fn(&Program) -> Keep,
+) -> Result<Built, BuildError> {
+    build_with_text(units, options, keep, Text::No)
+}
+
+pub fn build_with_text(
+    units: &[Unit],
+    options: &Options<'_>,
+    keep: &dyn Fn(&Program) -> Keep,
+    text: Text,
+) -> Result<Built, BuildError> {
+    let parts: Vec<SitedUnit<'_>> =
+        units.iter().map(|unit| SitedUnit { source: &unit.source, bitcode: &unit.bitcode }).collect();
+    let sited = link_sited(&parts)?;
+    let keep = keep(&sited.program);
+    let level = options.level.or_else(|| units.iter().map(|unit| unit.level).max()).unwrap_or(Level::O2);
+    let mut made = pipeline::run(&sited.marked, &sited.program, keep, options, level, text)?;
+    made.warnings.splice(0..0, sited.warnings);
+    Ok(Built {
+        object: made.object,
+        bitcode: sited.bitcode,
+        sites: sites::encode(&sited.program, &made.sites),
+        text: made.text,
+        warnings: made.warnings,
+    })
+}

@@ -1,0 +1,135 @@
+//! Writing instructions.
+
+use inkwell::llvm_sys::LLVMIntPredicate;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMDIBuilderCreateDebugLocation;
+use inkwell::llvm_sys::prelude::LLVMBuilderRef;
+
+use super::{Block, Location, Module, Type, Value};
+
+pub(crate) struct Builder<'a> {
+    raw: LLVMBuilderRef,
+    module: &'a Module,
+}
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(module: &'a Module) -> Self {
+        Self { raw: unsafe { LLVMCreateBuilderInContext(module.context()) }, module }
+    }
+
+    /// Writes from here on before an instruction, in its source place (or, if it has none, in no line of the function).
+    pub(crate) fn before(&self, inst: Value) {
+        unsafe { LLVMPositionBuilderBefore(self.raw, inst.0) };
+        self.locate(inst, inst.location());
+    }
+
+    /// Like [`Builder::before`], in another source place of the same function.
+    pub(crate) fn before_at(&self, inst: Value, location: Option<Location>) {
+        unsafe { LLVMPositionBuilderBefore(self.raw, inst.0) };
+        self.locate(inst, location);
+    }
+
+    fn locate(&self, inst: Value, location: Option<Location>) {
+        let Some(block) = inst.block() else { return };
+        unsafe {
+            let function = LLVMGetBasicBlockParent(block.0);
+            let subprogram = Value(function).subprogram();
+            let location = match (location, subprogram) {
+                (_, None) => std::ptr::null_mut(),
+                (Some(location), Some(_)) => location.0,
+                (None, Some(scope)) => LLVMDIBuilderCreateDebugLocation(
+                    self.module.context(),
+                    0,
+                    0,
+                    scope.0,
+                    std::ptr::null_mut(),
+                ),
+            };
+            LLVMSetCurrentDebugLocation2(self.raw, location);
+        }
+    }
+
+    pub(crate) fn call(&self, function: Value, arguments: &[Value]) -> Value {
+        unsafe {
+            let ty = LLVMGlobalGetValueType(function.0);
+            let mut raw: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+            Value(LLVMBuildCall2(self.raw, ty, function.0, raw.as_mut_ptr(), raw.len() as u32, c"".as_ptr()))
+        }
+    }
+
+    pub(crate) fn int32(&self, value: u32) -> Value {
+        unsafe { Value(LLVMConstInt(LLVMInt32TypeInContext(self.module.context()), u64::from(value), 0)) }
+    }
+
+    pub(crate) fn int64(&self, value: i64) -> Value {
+        unsafe { Value(LLVMConstInt(LLVMInt64TypeInContext(self.module.context()), value as u64, 1)) }
+    }
+
+    pub(crate) fn int_of(&self, ty: Type, value: i64) -> Value {
+        unsafe { Value(LLVMConstInt(ty.0, value as u64, 1)) }
+    }
+
+    pub(crate) fn add(&self, a: Value, b: Value) -> Value {
+        unsafe { Value(LLVMBuildAdd(self.raw, a.0, b.0, c"".as_ptr())) }
+    }
+
+    pub(crate) fn subtract(&self, a: Value, b: Value) -> Value {
+        unsafe { Value(LLVMBuildSub(self.raw, a.0, b.0, c"".as_ptr())) }
+    }
+
+    pub(crate) fn multiply(&self, a: Value, b: Value) -> Value {
+        unsafe { Value(LLVMBuildMul(self.raw, a.0, b.0, c"".as_ptr())) }
+    }
+
+    pub(crate) fn not_equal(&self, a: Value, b: Value) -> Value {
+        unsafe { Value(LLVMBuildICmp(self.raw, LLVMIntPredicate::LLVMIntNE, a.0, b.0, c"".as_ptr())) }
+    }
+
+    pub(crate) fn select(&self, condition: Value, a: Value, b: Value) -> Value {
+        unsafe { Value(LLVMBuildSelect(self.raw, condition.0, a.0, b.0, c"".as_ptr())) }
+    }
+
+    pub(crate) fn zero_extend(&self, value: Value, ty: Type) -> Value {
+        unsafe { Value(LLVMBuildZExtOrBitCast(self.raw, value.0, ty.0, c"".as_ptr())) }
+    }
+
+    /// To an integer of a width, with the sign.
+    pub(crate) fn sign_cast(&self, value: Value, ty: Type) -> Value {
+        unsafe { Value(LLVMBuildIntCast2(self.raw, value.0, ty.0, 1, c"".as_ptr())) }
+    }
+
+    pub(crate) fn extract(&self, aggregate: Value, index: u32) -> Value {
+        unsafe { Value(LLVMBuildExtractValue(self.raw, aggregate.0, index, c"".as_ptr())) }
+    }
+
+    pub(crate) fn add_bytes(&self, pointer: Value, bytes: Value) -> Value {
+        unsafe {
+            let byte = LLVMInt8TypeInContext(self.module.context());
+            let mut index = [bytes.0];
+            Value(LLVMBuildGEP2(self.raw, byte, pointer.0, index.as_mut_ptr(), 1, c"".as_ptr()))
+        }
+    }
+
+    pub(crate) fn load(&self, ty: Type, pointer: Value) -> Value {
+        unsafe { Value(LLVMBuildLoad2(self.raw, ty.0, pointer.0, c"".as_ptr())) }
+    }
+
+    /// At the beginning of a block.
+    pub(crate) fn phi(&self, block: Block, ty: Type, incoming: &[(Block, Value)]) -> Value {
+        unsafe {
+            LLVMPositionBuilderBefore(self.raw, LLVMGetFirstInstruction(block.0));
+            LLVMSetCurrentDebugLocation2(self.raw, std::ptr::null_mut());
+            let phi = LLVMBuildPhi(self.raw, ty.0, c"".as_ptr());
+            let (mut blocks, mut values): (Vec<_>, Vec<_>) =
+                incoming.iter().map(|(block, value)| (block.0, value.0)).unzip();
+            LLVMAddIncoming(phi, values.as_mut_ptr(), blocks.as_mut_ptr(), blocks.len() as u32);
+            Value(phi)
+        }
+    }
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        unsafe { LLVMDisposeBuilder(self.raw) };
+    }
+}

@@ -1,0 +1,154 @@
+//! Source places of instructions, with what was inlined where, and the site marks of `frontend`.
+
+use inkwell::llvm_sys::core::{
+    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetMetadata, LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMetadataAsValue, LLVMSetMetadata,
+    LLVMValueAsMetadata,
+};
+use inkwell::llvm_sys::debuginfo::{
+    LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
+    LLVMGetMetadataKind, LLVMGetSubprogram, LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc,
+};
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef};
+
+use super::{Module, Value};
+
+/// A debug location.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Location(pub(super) LLVMMetadataRef);
+
+/// A function in debug information.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub(crate) struct Scope(pub(super) LLVMMetadataRef);
+
+impl Location {
+    pub(crate) fn line(self) -> u32 {
+        unsafe { LLVMDILocationGetLine(self.0) }
+    }
+
+    pub(crate) fn column(self) -> u32 {
+        unsafe { LLVMDILocationGetColumn(self.0) }
+    }
+
+    pub(crate) fn inlined_at(self) -> Option<Location> {
+        let raw = unsafe { LLVMDILocationGetInlinedAt(self.0) };
+        (!raw.is_null()).then_some(Location(raw))
+    }
+
+    /// The function that the location is in, before inlining.
+    pub(crate) fn function(self, module: &Module) -> Option<Scope> {
+        let mut scope = unsafe { LLVMDILocationGetScope(self.0) };
+        // Lexical blocks are nested; their operand 1 is the scope around them.
+        for _ in 0..512 {
+            if scope.is_null() {
+                return None;
+            }
+            match unsafe { LLVMGetMetadataKind(scope) } as u32 {
+                17 => return Some(Scope(scope)),
+                18 | 19 => scope = operand(module.context(), scope, 1),
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+impl Scope {
+    /// The linker's name if there is one, else the programmer's.
+    pub(crate) fn symbol(self, module: &Module) -> String {
+        for position in [3, 2] {
+            let text = operand_string(module.context(), self.0, position);
+            if !text.is_empty() {
+                return text;
+            }
+        }
+        String::new()
+    }
+}
+
+impl Value {
+    pub(crate) fn location(self) -> Option<Location> {
+        self.opcode()?;
+        let raw = unsafe { LLVMInstructionGetDebugLoc(self.0) };
+        (!raw.is_null()).then_some(Location(raw))
+    }
+
+    pub(crate) fn set_location(self, location: Location) {
+        if self.opcode().is_some() {
+            unsafe { LLVMInstructionSetDebugLoc(self.0, location.0) };
+        }
+    }
+
+    pub(crate) fn subprogram(self) -> Option<Scope> {
+        if !self.is_function() {
+            return None;
+        }
+        let raw = unsafe { LLVMGetSubprogram(self.0) };
+        (!raw.is_null()).then_some(Scope(raw))
+    }
+}
+
+impl Module {
+    pub(crate) fn metadata_kind(&self, name: &str) -> u32 {
+        unsafe { LLVMGetMDKindIDInContext(self.context(), name.as_ptr().cast(), name.len() as u32) }
+    }
+
+    /// The number in an instruction's metadata `!{i32 n}` of a kind.
+    pub(crate) fn number(&self, inst: Value, kind: u32) -> Option<u32> {
+        inst.opcode()?;
+        unsafe {
+            let node = LLVMGetMetadata(inst.0, kind);
+            if node.is_null() || LLVMGetMDNodeNumOperands(node) != 1 {
+                return None;
+            }
+            let mut value = std::ptr::null_mut();
+            LLVMGetMDNodeOperands(node, &mut value);
+            Value::maybe(value)?.int_signed().map(|number| number as u32)
+        }
+    }
+}
+
+impl Module {
+    pub(crate) fn set_number(&self, inst: Value, kind: u32, number: u32) {
+        if inst.opcode().is_none() {
+            return;
+        }
+        unsafe {
+            let ty = LLVMInt32TypeInContext(self.context());
+            let mut number = LLVMValueAsMetadata(LLVMConstInt(ty, u64::from(number), 0));
+            let node = LLVMMDNodeInContext2(self.context(), &mut number, 1);
+            LLVMSetMetadata(inst.0, kind, LLVMMetadataAsValue(self.context(), node));
+        }
+    }
+}
+
+fn operand(context: LLVMContextRef, node: LLVMMetadataRef, index: usize) -> LLVMMetadataRef {
+    let values = operands(context, node);
+    match values.get(index) {
+        Some(value) if !value.is_null() => unsafe { LLVMValueAsMetadata(*value) },
+        _ => std::ptr::null_mut(),
+    }
+}
+
+fn operand_string(context: LLVMContextRef, node: LLVMMetadataRef, index: usize) -> String {
+    let values = operands(context, node);
+    let Some(value) = values.get(index).filter(|value| !value.is_null()) else { return String::new() };
+    let mut length = 0;
+    unsafe {
+        let start = LLVMGetMDString(*value, &mut length);
+        if start.is_null() {
+            return String::new();
+        }
+        String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), length as usize)).into_owned()
+    }
+}
+
+fn operands(context: LLVMContextRef, node: LLVMMetadataRef) -> Vec<inkwell::llvm_sys::prelude::LLVMValueRef> {
+    unsafe {
+        let value = LLVMMetadataAsValue(context, node);
+        let count = LLVMGetMDNodeNumOperands(value) as usize;
+        let mut values = vec![std::ptr::null_mut(); count];
+        LLVMGetMDNodeOperands(value, values.as_mut_ptr());
+        values
+    }
+}

@@ -1,0 +1,155 @@
+//! The order of things: passes that lose no race, checks, optimisation, hooks inlined, code.
+
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
+use raddle_frontend::embedded::Level;
+use raddle_ir::Program;
+
+use crate::accesses;
+use crate::atomics;
+use crate::body::Body;
+use crate::emit::Emitter;
+use crate::hooks::{Hooks, PREFIX};
+use crate::llvm::{Builder, CodeModel, Module, OptLevel, Target, Value};
+use crate::locals::{Captures, Locals};
+use crate::marks::{Marks, UsedSites};
+use crate::stack::{self, Silent};
+use crate::{BuildError, Keep, Options, Output, Text};
+
+pub(crate) struct Made {
+    pub(crate) object: Vec<u8>,
+    pub(crate) sites: UsedSites,
+    pub(crate) text: Option<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Inlining and splitting of locals: removes memory of one thread only. Simplifying control flow is not among them, because LLVM's
+/// pass makes conditional loads unconditional.
+const BEFORE: &str = "cgscc(inline,function(sroa)),function(loop-simplify)";
+/// After the hooks have been linked: they are small and marked to be inlined.
+const AFTER: &str =
+    "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+pub(crate) fn run(
+    marked: &[u8],
+    program: &Program,
+    keep: Keep,
+    options: &Options<'_>,
+    level: Level,
+    text: Text,
+) -> Result<Made, BuildError> {
+    let failed = |what: &'static str| move |reason: String| BuildError::Llvm { what, reason };
+    let context = Context::create();
+    let module = Module::read(&context, marked).map_err(failed("reading the linked bitcode"))?;
+    let pic = options.pic
+        || options.output == Output::SharedLibrary
+        || module.flag("PIC Level").is_none_or(|level| level > 0);
+    let model = if pic { CodeModel::PositionIndependent } else { CodeModel::Fixed };
+    let target = Target::new(&module, code_level(level), model).map_err(failed("code generation"))?;
+
+    let mut marks = Marks::collect(&module, program, keep);
+    let pinned = pin_unused_loads(&module);
+    module.run(BEFORE, &target).map_err(failed("inlining"))?;
+    unpin(&module, pinned);
+
+    instrument(&module, options, &mut marks);
+    module.verify().map_err(failed("the instrumented program"))?;
+    let text = (text == Text::Yes).then(|| module.print());
+
+    module.run(passes(level), &target).map_err(failed("optimisation"))?;
+    if let Some(hot) = options.hot {
+        let hot = Module::read(&context, hot).map_err(failed("reading the inlined hooks"))?;
+        module.link(hot).map_err(failed("linking the inlined hooks"))?;
+        module.run(AFTER, &target).map_err(failed("inlining of hooks"))?;
+    }
+    let object = module.object(&target).map_err(failed("code generation"))?;
+    Ok(Made { object, sites: marks.into_used(), text, warnings: Vec::new() })
+}
+
+fn instrument(module: &Module, options: &Options<'_>, marks: &mut Marks) {
+    let functions: Vec<Value> =
+        module.functions().into_iter().filter(|function| is_ours(*function)).collect();
+    let captures = Captures::find(module);
+    let hooks = Hooks::declare(module);
+    let shared = options.output == Output::SharedLibrary;
+    let base = shared.then(|| module.hidden_zero(&format!("{PREFIX}site_base"), module.int(32)));
+    let emitter = Emitter { module, builder: Builder::new(module), hooks: &hooks, base };
+    for &function in &functions {
+        let body = Body::read(function);
+        let mut locals = Locals::new(&captures);
+        let checks = accesses::plan(module, &body, &mut locals, marks);
+        for check in &checks {
+            emitter.check(check, marks);
+        }
+        atomics::instrument(&emitter, &body, &mut locals, marks);
+    }
+    let silent = Silent::find(module);
+    for &function in &functions {
+        stack::instrument(&emitter, function, &silent, marks);
+    }
+    rename_wrapped(module, options.wrapped);
+    if !shared {
+        let start = module.declare(&format!("{PREFIX}start"), module.void(), &[]);
+        module.keep_reference(&format!("{PREFIX}anchor"), start);
+    }
+}
+
+/// Calls and pointers to a library function then mean the runtime's.
+fn rename_wrapped(module: &Module, wrapped: &[&str]) {
+    for name in wrapped {
+        if let Some(function) = module.function(name).filter(|function| function.is_declaration()) {
+            function.set_name(&format!("{PREFIX}w_{name}"));
+        }
+    }
+}
+
+/// Functions that get checks: those with a body, unless they forbid it or have no ordinary frame.
+fn is_ours(function: Value) -> bool {
+    !function.is_declaration()
+        && !function.function_has(None, "naked")
+        && !function.function_has(None, "disable_sanitizer_instrumentation")
+}
+
+/// A load whose value nobody uses is dead code for the inliner, but a read for a race checker.
+fn pin_unused_loads(module: &Module) -> u32 {
+    let kind = module.metadata_kind("raddle.pinned");
+    for function in module.functions() {
+        for inst in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            if inst.is(LLVMOpcode::LLVMLoad) && !inst.is_volatile() && inst.users().is_empty() {
+                inst.set_volatile(true);
+                module.set_number(inst, kind, 1);
+            }
+        }
+    }
+    kind
+}
+
+fn unpin(module: &Module, kind: u32) {
+    for function in module.functions() {
+        for inst in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            if module.number(inst, kind).is_some() {
+                inst.set_volatile(false);
+            }
+        }
+    }
+}
+
+fn code_level(level: Level) -> OptLevel {
+    match level {
+        Level::O0 => OptLevel::None,
+        Level::O1 => OptLevel::Less,
+        Level::Oz | Level::Os | Level::O2 => OptLevel::Default,
+        Level::O3 => OptLevel::Aggressive,
+    }
+}
+
+fn passes(level: Level) -> &'static str {
+    match level {
+        Level::O0 => "default<O0>",
+        Level::O1 => "default<O1>",
+        Level::Oz => "default<Oz>",
+        Level::Os => "default<Os>",
+        Level::O2 => "default<O2>",
+        Level::O3 => "default<O3>",
+    }
+}
