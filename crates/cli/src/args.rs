@@ -31,6 +31,11 @@ pub(crate) enum Command {
     Explore(ExploreArgs),
     /// Prove pairs of accesses free of races without running the program; what is left are warnings
     Static(StaticArgs),
+    /// Compile and link C like clang, with Raddle's checks in the program and its bitcode kept for the other commands
+    Cc,
+    /// The same for C++, like clang++
+    #[command(name = "c++")]
+    Cxx,
     /// Run a program under the schedule of a witness file and show what happens
     Replay(ReplayArgs),
     /// Check a witness or certificate file independently
@@ -135,7 +140,8 @@ pub(crate) struct CertifyArgs {
 
 #[derive(Args)]
 pub(crate) struct ProgramArgs {
-    /// C files (.c, .i), LLVM bitcode (.bc, .ll) or a compile_commands.json; several are linked into one program
+    /// C files (.c, .i), LLVM bitcode (.bc, .ll), a program built by `raddle cc` or a compile_commands.json; several are linked into
+    /// one program
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
     /// Arguments of the program

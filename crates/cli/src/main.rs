@@ -3,6 +3,7 @@
 //! Exit codes: 0 safe and nothing else found; 1 race or other confirmed error; 2 usage, input or tool error; 3 unknown.
 
 mod args;
+mod compiler;
 mod interrupt;
 mod output;
 mod progress;
@@ -18,6 +19,9 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("raddle: internal error: {panic}\nraddle: this is a bug in Raddle, please report it");
     }));
+    if let Some((driver, arguments)) = compiler::asked_for() {
+        return compiler::run(driver, arguments);
+    }
     let cli = Cli::parse();
     let exit = run(&cli).unwrap_or_else(|error| {
         eprintln!("raddle: {error:#}");
@@ -44,6 +48,7 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
                 None => output::write(&answer, &one.output),
             }
         }
+        Command::Cc | Command::Cxx => unreachable!("taken before flags are read"),
         Command::Replay(replay) => {
             let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;
             sources.extend(replay.inputs.iter().chain([&replay.witness]).cloned());

@@ -2,6 +2,7 @@
 
 use raddle_config::ConfigError;
 use raddle_frontend::FrontendError;
+use raddle_native::NativeError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -11,6 +12,8 @@ pub enum DriverError {
     Frontend(#[from] FrontendError),
     #[error(transparent)]
     Config(#[from] ConfigError),
+    #[error(transparent)]
+    Native(#[from] NativeError),
     #[error(
         "the program has no `main` function: give all files that it is made of, or with --entry the functions that \
          clients call"

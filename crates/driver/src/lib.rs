@@ -15,6 +15,7 @@ mod guard;
 mod kept;
 mod load;
 mod named;
+mod native;
 mod outcome;
 pub mod pruning;
 mod replay;
@@ -25,6 +26,7 @@ mod witness;
 
 pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
+pub use native::{Driver, cc};
 pub use raddle_explore::enumerate::Progress;
 pub use raddle_finding::{CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Verdict};
 pub use raddle_ir::DataModel;

@@ -150,8 +150,7 @@ fn jobs(inputs: &[Input], request: &Request, folder: &Path) -> Result<Vec<Job>, 
 fn units_of(path: &Path) -> Result<Vec<embedded::Unit>, FrontendError> {
     let problem = |reason| FrontendError::Binary { path: path.to_owned(), reason };
     let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
-    let section = embedded::elf::section(&bytes, embedded::BITCODE_SECTION).map_err(problem)?;
-    let units = embedded::decode(section.unwrap_or_default()).map_err(problem)?;
+    let units = embedded::units(&bytes).map_err(problem)?;
     if units.is_empty() {
         return Err(FrontendError::NoBitcode { path: path.to_owned() });
     }

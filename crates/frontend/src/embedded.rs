@@ -13,6 +13,13 @@ pub const BITCODE_SECTION: &str = ".raddle.bc";
 /// Where the table of sites of an instrumented program is.
 pub const SITES_SECTION: &str = ".raddle.sites";
 
+/// All units in an ELF file; none in one that has no such section.
+pub fn units(file: &[u8]) -> Result<Vec<Unit>, String> {
+    let sections = elf::sections(file, BITCODE_SECTION)?;
+    let units: Result<Vec<Vec<Unit>>, String> = sections.into_iter().map(decode).collect();
+    Ok(units?.concat())
+}
+
 /// The records of a section, in the order in which the linker took the units.
 pub fn decode(section: &[u8]) -> Result<Vec<Unit>, String> {
     let mut units = Vec::new();

@@ -25,6 +25,7 @@ use raddle_ir::{DataModel, Program};
 pub use error::FrontendError;
 pub use release::Release;
 pub use sited::{SITE_KIND, Sited, SitedUnit, link_sited};
+pub use toolchain::clang;
 
 /// What to load.
 #[derive(Clone, Debug, Default)]

@@ -17,7 +17,7 @@ const OVERRIDE: &str = "RADDLE_CLANG";
 const PREFIX: Option<&str> = option_env!("LLVM_SYS_191_PREFIX");
 
 /// The compiler: `RADDLE_CLANG`, `clang-19` on the path, then LLVM's own folder.
-pub(crate) fn clang() -> Result<PathBuf, FrontendError> {
+pub fn clang() -> Result<PathBuf, FrontendError> {
     let mut candidates: Vec<PathBuf> = Vec::new();
     match std::env::var_os(OVERRIDE) {
         Some(named) if !named.is_empty() => candidates.push(PathBuf::from(named)),

@@ -35,20 +35,21 @@ pub fn kind(bytes: &[u8]) -> Option<Kind> {
 
 /// The content of the first section of that name.
 pub fn section<'a>(bytes: &'a [u8], name: &str) -> Result<Option<&'a [u8]>, String> {
+    Ok(sections(bytes, name)?.first().copied())
+}
+
+/// The contents of all sections of that name.
+pub fn sections<'a>(bytes: &'a [u8], name: &str) -> Result<Vec<&'a [u8]>, String> {
     const NO_BITS: u32 = 8;
     let file = File::of(bytes)?;
+    let mut found = Vec::new();
     for index in 0..file.count {
         let section = file.section(index)?;
         if file.name(section.name)? == name.as_bytes() && section.kind != NO_BITS {
-            return file.content(&section).map(Some);
+            found.push(file.content(&section)?);
         }
     }
-    Ok(None)
-}
-
-/// Whether its dynamic or static symbol table defines a symbol of that name.
-pub fn defines(bytes: &[u8], symbol: &str) -> bool {
-    symbols(bytes).is_ok_and(|all| all.iter().any(|(name, defined)| *defined && name == symbol))
+    Ok(found)
 }
 
 /// Names of global symbols, each with whether it is defined.

@@ -1,0 +1,1 @@
+int shared_number; void set(void) { shared_number = 7; }

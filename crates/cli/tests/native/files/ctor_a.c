@@ -1,0 +1,3 @@
+#include <stdio.h>
+__attribute__((constructor)) static void first(void) { puts("first"); }
+int main(void) { return 0; }

@@ -1,0 +1,2 @@
+#include <stdio.h>
+__attribute__((constructor)) static void second(void) { puts("second"); }

@@ -1,0 +1,1 @@
+void thrower(int x) { if (x) throw x; }

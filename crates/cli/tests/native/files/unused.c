@@ -1,0 +1,1 @@
+int unused(int x) { return x; }

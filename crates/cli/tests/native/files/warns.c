@@ -1,0 +1,1 @@
+int f(void) { int unused_variable; return 1; }

@@ -1,0 +1,1 @@
+__attribute__((weak)) int twice(int x) { return x; }

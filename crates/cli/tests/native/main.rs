@@ -1,0 +1,3 @@
+//! The native commands, as a user runs them.
+
+mod commands;

@@ -1,0 +1,34 @@
+//! What keeps `raddle cc` and `raddle run` from their work, each with what to do about it.
+
+use raddle_frontend::FrontendError;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum NativeError {
+    #[error(transparent)]
+    Frontend(#[from] FrontendError),
+    #[error(
+        "{flag}: 32-bit programs are not run natively; `raddle check --data-model ILP32` interprets their sources"
+    )]
+    ThirtyTwoBit { flag: String },
+    #[error("{flag}: programs are built for x86-64 Linux only")]
+    OtherTarget { flag: String },
+    #[error("{flag}: another sanitizer in the same program is not possible; leave it out")]
+    OtherSanitizer { flag: String },
+    #[error(
+        "{flag}: a program without the dynamic linker is not supported, because its threads could not be watched; link it dynamically"
+    )]
+    Static { flag: String },
+    #[error("RADDLE_PRUNE is `{value}`; it can be `all`, `none` or `warned`")]
+    Prune { value: String },
+    #[error("{}: {reason}", path.display())]
+    File { path: PathBuf, reason: String },
+    #[error("{tool} cannot be started: {reason}")]
+    Tool { tool: String, reason: String },
+}
+
+impl NativeError {
+    pub(crate) fn file(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
+        Self::File { path: path.into(), reason: reason.to_string() }
+    }
+}
