@@ -6,16 +6,22 @@
 //! Why no race is lost on the way: decision 15. Errs to more checks: what is not understood is checked where it stands.
 
 mod accesses;
+mod address;
 mod atomics;
+mod barriers;
 mod body;
 mod emit;
+mod graph;
 mod hooks;
+mod induction;
 mod llvm;
 mod locals;
 mod marks;
 mod pipeline;
+mod redundancy;
 pub mod sites;
 mod stack;
+mod walks;
 
 use std::collections::BTreeSet;
 

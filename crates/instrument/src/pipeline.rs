@@ -7,14 +7,18 @@ use raddle_ir::Program;
 
 use crate::accesses;
 use crate::atomics;
+use crate::barriers::Barriers;
 use crate::body::Body;
 use crate::emit::Emitter;
+use crate::graph::Graph;
 use crate::hooks::{Hooks, PREFIX};
 use crate::llvm::{Builder, CodeModel, Module, OptLevel, Target, Value};
 use crate::locals::{Captures, Locals};
 use crate::marks::{Marks, UsedSites};
+use crate::redundancy;
 use crate::stack::{self, Silent};
-use crate::{BuildError, Keep, Options, Output, Text};
+use crate::walks;
+use crate::{BuildError, Keep, Options, Output, Reduce, Text};
 
 pub(crate) struct Made {
     pub(crate) object: Vec<u8>,
@@ -70,6 +74,7 @@ fn instrument(module: &Module, options: &Options<'_>, marks: &mut Marks) {
     let functions: Vec<Value> =
         module.functions().into_iter().filter(|function| is_ours(*function)).collect();
     let captures = Captures::find(module);
+    let barriers = Barriers::find(module);
     let hooks = Hooks::declare(module);
     let shared = options.output == Output::SharedLibrary;
     let base = shared.then(|| module.hidden_zero(&format!("{PREFIX}site_base"), module.int(32)));
@@ -77,7 +82,12 @@ fn instrument(module: &Module, options: &Options<'_>, marks: &mut Marks) {
     for &function in &functions {
         let body = Body::read(function);
         let mut locals = Locals::new(&captures);
-        let checks = accesses::plan(module, &body, &mut locals, marks);
+        let mut checks = accesses::plan(module, &body, &mut locals, marks);
+        if options.reduce == Reduce::All {
+            let graph = Graph::of(&body);
+            checks = redundancy::reduce(module, &body, &graph, &barriers, checks);
+            checks = walks::write(&emitter, &body, &graph, &barriers, checks, marks);
+        }
         for check in &checks {
             emitter.check(check, marks);
         }

@@ -41,7 +41,7 @@ pub struct Site<'a> {
     pub function: &'a str,
     /// What the programmer wrote for what is accessed (written, for a copy) or called.
     pub expression: &'a str,
-    /// For a copy: what is read.
+    /// For a copy: what is read. For a call: what the first pointer among its arguments points to.
     pub source: &'a str,
     /// The variable that the expression starts from, and its type.
     pub variable: &'a str,
@@ -339,11 +339,11 @@ fn describe(program: &Program, site: SiteId) -> Description {
             Inst::Store { place, .. } | Inst::MemSet { place, .. } => (Kind::Write, Some(*place), None),
             Inst::MemCopy { dst_place, src_place, .. } => (Kind::Copy, Some(*dst_place), Some(*src_place)),
             Inst::Fence { .. } => (Kind::Fence, None, None),
-            Inst::Call { callee, .. } => {
+            Inst::Call { callee, args, .. } => {
                 if let raddle_ir::Callee::Direct(function) = callee {
                     text = program.text(program.functions[*function].name).to_owned();
                 }
-                (Kind::Call, None, None)
+                (Kind::Call, None, args.iter().find_map(|argument| argument.place))
             }
             _ => (Kind::Other, None, None),
         },

@@ -1,6 +1,6 @@
 //! Writing instructions.
 
-use inkwell::llvm_sys::LLVMIntPredicate;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMDIBuilderCreateDebugLocation;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
@@ -65,28 +65,12 @@ impl<'a> Builder<'a> {
         unsafe { Value(LLVMConstInt(LLVMInt64TypeInContext(self.module.context()), value as u64, 1)) }
     }
 
-    pub(crate) fn int_of(&self, ty: Type, value: i64) -> Value {
-        unsafe { Value(LLVMConstInt(ty.0, value as u64, 1)) }
-    }
-
     pub(crate) fn add(&self, a: Value, b: Value) -> Value {
         unsafe { Value(LLVMBuildAdd(self.raw, a.0, b.0, c"".as_ptr())) }
     }
 
-    pub(crate) fn subtract(&self, a: Value, b: Value) -> Value {
-        unsafe { Value(LLVMBuildSub(self.raw, a.0, b.0, c"".as_ptr())) }
-    }
-
     pub(crate) fn multiply(&self, a: Value, b: Value) -> Value {
         unsafe { Value(LLVMBuildMul(self.raw, a.0, b.0, c"".as_ptr())) }
-    }
-
-    pub(crate) fn not_equal(&self, a: Value, b: Value) -> Value {
-        unsafe { Value(LLVMBuildICmp(self.raw, LLVMIntPredicate::LLVMIntNE, a.0, b.0, c"".as_ptr())) }
-    }
-
-    pub(crate) fn select(&self, condition: Value, a: Value, b: Value) -> Value {
-        unsafe { Value(LLVMBuildSelect(self.raw, condition.0, a.0, b.0, c"".as_ptr())) }
     }
 
     pub(crate) fn zero_extend(&self, value: Value, ty: Type) -> Value {
@@ -102,12 +86,31 @@ impl<'a> Builder<'a> {
         unsafe { Value(LLVMBuildExtractValue(self.raw, aggregate.0, index, c"".as_ptr())) }
     }
 
-    pub(crate) fn add_bytes(&self, pointer: Value, bytes: Value) -> Value {
+    /// A copy of a pure instruction with other operands, without what it promises about overflow.
+    pub(crate) fn copy_with(&self, inst: Value, operands: &[Value]) -> Value {
         unsafe {
-            let byte = LLVMInt8TypeInContext(self.module.context());
-            let mut index = [bytes.0];
-            Value(LLVMBuildGEP2(self.raw, byte, pointer.0, index.as_mut_ptr(), 1, c"".as_ptr()))
+            let copy = LLVMInstructionClone(inst.0);
+            for (index, operand) in operands.iter().enumerate() {
+                LLVMSetOperand(copy, index as u32, operand.0);
+            }
+            LLVMInsertIntoBuilder(self.raw, copy);
+            match inst.opcode() {
+                Some(
+                    LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl,
+                ) => {
+                    LLVMSetNSW(copy, 0);
+                    LLVMSetNUW(copy, 0);
+                }
+                Some(LLVMOpcode::LLVMZExt) => LLVMSetNNeg(copy, 0),
+                Some(LLVMOpcode::LLVMGetElementPtr) => LLVMSetIsInBounds(copy, 0),
+                _ => {}
+            }
+            Value(copy)
         }
+    }
+
+    pub(crate) fn add_incoming(&self, phi: Value, block: Block, value: Value) {
+        unsafe { LLVMAddIncoming(phi.0, &mut { value.0 }, &mut { block.0 }, 1) };
     }
 
     pub(crate) fn load(&self, ty: Type, pointer: Value) -> Value {

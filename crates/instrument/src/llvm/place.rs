@@ -1,13 +1,12 @@
 //! Source places of instructions, with what was inlined where, and the site marks of `frontend`.
 
 use inkwell::llvm_sys::core::{
-    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetMetadata, LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMetadataAsValue, LLVMSetMetadata,
-    LLVMValueAsMetadata,
+    LLVMConstInt, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMetadata,
+    LLVMInt32TypeInContext, LLVMMDNodeInContext2, LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{
     LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
-    LLVMGetMetadataKind, LLVMGetSubprogram, LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc,
+    LLVMGetMetadataKind, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
 };
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef};
 
@@ -53,30 +52,11 @@ impl Location {
     }
 }
 
-impl Scope {
-    /// The linker's name if there is one, else the programmer's.
-    pub(crate) fn symbol(self, module: &Module) -> String {
-        for position in [3, 2] {
-            let text = operand_string(module.context(), self.0, position);
-            if !text.is_empty() {
-                return text;
-            }
-        }
-        String::new()
-    }
-}
-
 impl Value {
     pub(crate) fn location(self) -> Option<Location> {
         self.opcode()?;
         let raw = unsafe { LLVMInstructionGetDebugLoc(self.0) };
         (!raw.is_null()).then_some(Location(raw))
-    }
-
-    pub(crate) fn set_location(self, location: Location) {
-        if self.opcode().is_some() {
-            unsafe { LLVMInstructionSetDebugLoc(self.0, location.0) };
-        }
     }
 
     pub(crate) fn subprogram(self) -> Option<Scope> {
@@ -127,19 +107,6 @@ fn operand(context: LLVMContextRef, node: LLVMMetadataRef, index: usize) -> LLVM
     match values.get(index) {
         Some(value) if !value.is_null() => unsafe { LLVMValueAsMetadata(*value) },
         _ => std::ptr::null_mut(),
-    }
-}
-
-fn operand_string(context: LLVMContextRef, node: LLVMMetadataRef, index: usize) -> String {
-    let values = operands(context, node);
-    let Some(value) = values.get(index).filter(|value| !value.is_null()) else { return String::new() };
-    let mut length = 0;
-    unsafe {
-        let start = LLVMGetMDString(*value, &mut length);
-        if start.is_null() {
-            return String::new();
-        }
-        String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), length as usize)).into_owned()
     }
 }
 

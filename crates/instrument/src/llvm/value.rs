@@ -2,9 +2,9 @@
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
-
-use super::take_message;
+use inkwell::llvm_sys::{
+    LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind,
+};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub(crate) struct Value(pub(super) LLVMValueRef);
@@ -38,10 +38,6 @@ impl Value {
 
     pub(crate) fn is_argument(self) -> bool {
         unsafe { !LLVMIsAArgument(self.0).is_null() }
-    }
-
-    pub(crate) fn is_constant(self) -> bool {
-        unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
     pub(crate) fn is_function(self) -> bool {
@@ -125,10 +121,6 @@ impl Value {
 
     pub(crate) fn previous(self) -> Option<Value> {
         Value::maybe(unsafe { LLVMGetPreviousInstruction(self.0) })
-    }
-
-    pub(crate) fn erase(self) {
-        unsafe { LLVMInstructionEraseFromParent(self.0) };
     }
 
     /// For calls: the callee, through nothing.
@@ -297,16 +289,16 @@ impl Value {
         is_gep.then(|| Type(unsafe { LLVMGetGEPSourceElementType(self.0) }))
     }
 
+    pub(crate) fn predicate(self) -> Option<LLVMIntPredicate> {
+        self.is(LLVMOpcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.0) })
+    }
+
     /// For arithmetic: `nsw`.
     pub(crate) fn has_no_signed_wrap(self) -> bool {
         matches!(
             self.opcode(),
             Some(LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
         ) && unsafe { LLVMGetNSW(self.0) != 0 }
-    }
-
-    pub(crate) fn print(self) -> String {
-        unsafe { take_message(LLVMPrintValueToString(self.0)) }
     }
 }
 

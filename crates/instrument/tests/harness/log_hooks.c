@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BYTES = 1 << 16 };
+enum { BYTES = 1 << 14 };
 extern char memory[] __attribute__((weak));
 static unsigned char touched[BYTES]; /* 1 read, 2 written */
 static unsigned region;
+static long lowest = BYTES, highest;
 
 struct raddle_frame { uint32_t function; uint32_t call; };
 static struct raddle_frame frames[100000];
@@ -17,21 +18,25 @@ static void touch(const void *p, uint64_t bytes, int kind) {
     if (!memory) return;
     for (uint64_t i = 0; i < bytes; i++) {
         long at = (const char *)p + i - memory;
-        if (at >= 0 && at < BYTES) touched[at] |= kind;
+        if (at < 0 || at >= BYTES) continue;
+        touched[at] |= kind;
+        if (at < lowest) lowest = at;
+        if (at >= highest) highest = at + 1;
     }
 }
 
 /* One line for each run of equal bytes: region, first, end, kind. Reads of written bytes do not show. */
 void sync_point(void) {
-    long i = 0;
-    while (i < BYTES) {
+    long i = lowest;
+    while (i < highest) {
         int kind = touched[i] & 2 ? 2 : touched[i];
         long end = i + 1;
-        while (end < BYTES && (touched[end] & 2 ? 2 : touched[end]) == kind) end++;
+        while (end < highest && (touched[end] & 2 ? 2 : touched[end]) == kind) end++;
         if (kind) printf("@%u %ld %ld %c\n", region, i, end, kind == 2 ? 'w' : 'r');
         i = end;
     }
-    for (i = 0; i < BYTES; i++) touched[i] = 0;
+    for (i = lowest; i < highest; i++) touched[i] = 0;
+    lowest = BYTES, highest = 0;
     region++;
 }
 

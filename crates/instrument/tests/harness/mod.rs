@@ -1,5 +1,7 @@
 //! Compiles C text, instruments it, links it with hooks that write down what they see, and runs it.
 
+pub mod programs;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -36,6 +38,7 @@ impl Workshop {
         let flags = ["-O2", "-Xclang", "-disable-llvm-passes", "-g", "-fno-discard-value-names", "-w"];
         let status = Command::new(compiler(language))
             .args(flags)
+            .args(if language == Language::C { &["-std=gnu23"][..] } else { &[] })
             .args(["-pthread", "-emit-llvm", "-c", "-o"])
             .args([&bitcode, &source])
             .status()

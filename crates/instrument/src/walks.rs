@@ -1,0 +1,209 @@
+//! Loops that walk memory: one check of all that was walked, where the loop is left.
+//!
+//! In a loop without barriers, an access that takes place once in every complete iteration, at an address that moves by the same
+//! step each time, touches `first`, `first + step`, … A counter of complete iterations, plus one where a way out comes after the
+//! access, says how many; each exit gets a check with its own count, also after a `break`. A zero step in a block that every
+//! entry into the loop runs is a plain check before the loop, so that a loop that waits for others is not silent while it waits.
+
+use std::collections::HashMap;
+
+use crate::accesses::{Check, Size};
+use crate::barriers::Barriers;
+use crate::body::Body;
+use crate::emit::Emitter;
+use crate::graph::{Graph, Loop};
+use crate::induction::{Induction, Step};
+use crate::llvm::Value;
+use crate::marks::{Marks, Role};
+
+/// Writes what can be written as walks; gives back the checks that cannot.
+pub(crate) fn write(
+    emitter: &Emitter<'_>,
+    body: &Body,
+    graph: &Graph,
+    barriers: &Barriers,
+    checks: Vec<Check>,
+    marks: &mut Marks,
+) -> Vec<Check> {
+    let mut by_loop: Vec<Vec<Check>> = graph.loops.iter().map(|_| Vec::new()).collect();
+    let mut rest = Vec::new();
+    for check in checks {
+        match graph.innermost(check.block) {
+            Some(index) => by_loop[index].push(check),
+            None => rest.push(check),
+        }
+    }
+    for (area, checks) in graph.loops.iter().zip(by_loop) {
+        match Walker::new(emitter, body, graph, barriers, area) {
+            Some(mut walker) => {
+                for check in checks {
+                    if !walker.walk(&check, marks) {
+                        rest.push(check);
+                    }
+                }
+            }
+            None => rest.extend(checks),
+        }
+    }
+    rest
+}
+
+struct Walker<'a> {
+    emitter: &'a Emitter<'a>,
+    induction: Induction<'a>,
+    exits: Vec<(usize, usize)>,
+    /// First values already computed before the loop.
+    firsts: HashMap<Value, Value>,
+    counters: Option<Counters>,
+    /// Counts at an exit block, by which ways into it come after the access.
+    counts: HashMap<(usize, Vec<bool>), Value>,
+}
+
+struct Counters {
+    /// Complete iterations before this one, and with this one.
+    before: Value,
+    with: Value,
+}
+
+impl<'a> Walker<'a> {
+    /// `None` where the loop has no simple form or threads may synchronise in it.
+    fn new(
+        emitter: &'a Emitter<'a>,
+        body: &'a Body,
+        graph: &'a Graph,
+        barriers: &Barriers,
+        area: &'a Loop,
+    ) -> Option<Self> {
+        let [latch] = area.latches[..] else { return None };
+        let preheader = area.preheader(body)?;
+        let mut instructions = area.blocks.iter().flat_map(|block| &body.instructions[*block]);
+        if instructions.any(|inst| barriers.is(*inst)) {
+            return None;
+        }
+        let exits = area.exits(body);
+        let simple = exits.iter().all(|(_, to)| {
+            body.predecessors[*to].iter().all(|from| area.contains(*from))
+                && body.blocks[*to].first_insertion_point().is_some()
+        });
+        if exits.is_empty() || !simple {
+            return None;
+        }
+        let induction = Induction { module: emitter.module, body, graph, area, preheader, latch };
+        Some(Self {
+            emitter,
+            induction,
+            exits,
+            firsts: HashMap::new(),
+            counters: None,
+            counts: HashMap::new(),
+        })
+    }
+
+    /// Writes the check of all that an access walks; false if it is not such an access.
+    fn walk(&mut self, check: &Check, marks: &mut Marks) -> bool {
+        let Induction { body, graph, area, preheader, latch, .. } = self.induction;
+        let Size::Bytes(bytes) = check.size else { return false };
+        if bytes > u64::from(u32::MAX) || !graph.dominates(check.block, latch) {
+            return false;
+        }
+        let Some(step) = self.induction.step(check.address) else { return false };
+        let Some(after) = self.exits_after(check.block) else { return false };
+        let builder = &self.emitter.builder;
+        let Some(&end) = body.instructions[preheader].last() else { return false };
+        let site = marks.site(self.emitter.module, check.at, check.role);
+        builder.before_at(end, check.at.location());
+        let first = self.induction.first(builder, check.address, &mut self.firsts);
+        if step == Step::Fixed(0) && check.block == area.header {
+            self.emitter.check_here(check.role, first, check.size, site);
+            return true;
+        }
+        let wide = self.emitter.module.int(64);
+        let stride = match step {
+            Step::Fixed(step) => builder.int64(step),
+            Step::Times(value, times) => {
+                builder.multiply(builder.sign_cast(value, wide), builder.int64(times))
+            }
+        };
+        self.count();
+        let mut targets: Vec<usize> = self.exits.iter().map(|(_, to)| *to).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        for target in targets {
+            let count = self.count_at(target, &after);
+            let builder = &self.emitter.builder;
+            let Some(point) = body.blocks[target].first_insertion_point() else { continue };
+            builder.before_at(point, check.at.location());
+            let hooks = self.emitter.hooks;
+            let hook = if check.role == Role::Write { hooks.write_walk } else { hooks.read_walk };
+            let site = self.emitter.site(site);
+            builder.call(hook, &[first, stride, count, builder.int32(bytes as u32), site]);
+        }
+        true
+    }
+
+    /// For each exit, whether the access of the last iteration has taken place there; `None` where it depends.
+    fn exits_after(&self, block: usize) -> Option<Vec<bool>> {
+        let Induction { body, graph, area, .. } = self.induction;
+        let reachable = area.reachable_in_iteration(body, block);
+        self.exits
+            .iter()
+            .map(|(from, _)| {
+                if graph.dominates(block, *from) {
+                    Some(true)
+                } else if reachable[*from] {
+                    None
+                } else {
+                    Some(false)
+                }
+            })
+            .collect()
+    }
+
+    fn count(&mut self) {
+        if self.counters.is_some() {
+            return;
+        }
+        let Induction { body, area, preheader, latch, .. } = self.induction;
+        let builder = &self.emitter.builder;
+        let header = body.blocks[area.header];
+        let wide = self.emitter.module.int(64);
+        let zero = builder.int64(0);
+        let before = builder.phi(header, wide, &[(body.blocks[preheader], zero)]);
+        let point = header.first_insertion_point().expect("a loop header has instructions after phis");
+        builder.before_at(point, None);
+        let with = builder.add(before, builder.int64(1));
+        builder.add_incoming(before, body.blocks[latch], with);
+        self.counters = Some(Counters { before, with });
+    }
+
+    fn count_at(&mut self, target: usize, after: &[bool]) -> Value {
+        let Induction { body, .. } = self.induction;
+        let ways: Vec<(usize, bool)> = self
+            .exits
+            .iter()
+            .zip(after)
+            .filter(|((_, to), _)| *to == target)
+            .map(|((from, _), after)| (*from, *after))
+            .collect();
+        let key = (target, ways.iter().map(|(_, after)| *after).collect::<Vec<bool>>());
+        if let Some(count) = self.counts.get(&key) {
+            return *count;
+        }
+        let counters = self.counters.as_ref().expect("counted before");
+        let pick = |after: bool| if after { counters.with } else { counters.before };
+        let count = if ways.iter().all(|(_, after)| *after == ways[0].1) {
+            pick(ways[0].1)
+        } else {
+            let block = body.blocks[target];
+            let mut incoming = Vec::new();
+            for &(from, after) in &ways {
+                // A block may lead to another by several edges, and a phi has a value for each.
+                let edges = body.blocks[from].successors().into_iter().filter(|to| *to == block).count();
+                incoming.extend(std::iter::repeat_n((body.blocks[from], pick(after)), edges));
+            }
+            self.emitter.builder.phi(block, self.emitter.module.int(64), &incoming)
+        };
+        self.counts.insert(key, count);
+        count
+    }
+}
