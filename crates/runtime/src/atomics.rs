@@ -1,0 +1,391 @@
+//! Atomic accesses: who did them, and what a read gets to know by the value it reads.
+//!
+//! Memory that was accessed atomically has a record per 8 bytes: the plain lanes, the last atomic writes and reads, and the clock that an
+//! acquire load would get (C23 release sequences, `docs/decisions/0006`), by byte. The record is locked from before the real instruction
+//! until after it, so that clocks follow the order in which the values were written. A plain write of a whole granule ends its part
+//! of the record. Fences are modelled: a release fence is what relaxed stores tell, an acquire fence brings in what relaxed loads read.
+//!
+//! A signal handler that interrupts an atomic access of its own thread to the same bytes is not checked: the record is taken.
+
+use crate::cells::{ATOMIC, lanes_of, stamp, touch, whole};
+use crate::clocks::Clock;
+use crate::collect;
+use crate::contexts::{self, Shape};
+use crate::epochs::TAG;
+use crate::fronts::Front;
+use crate::gate;
+use crate::lanes::{Conflicts, Full, Kind, Lane};
+use crate::layout::{self, GRANULE, HAS_ATOMICS};
+use crate::log::{self, What};
+use crate::records::{self, Group, Record};
+use crate::report;
+use crate::spin::Taken;
+use crate::thread::Thread;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+const UNIT: usize = 8;
+const NESTED: usize = 4;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Load,
+    Store,
+    Modify,
+    CompareExchange,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Order(pub u32);
+
+impl Order {
+    pub fn acquires(self) -> bool {
+        matches!(self.0, 1 | 2 | 4 | 5)
+    }
+
+    pub fn releases(self) -> bool {
+        matches!(self.0, 3..=5)
+    }
+}
+
+/// Atomic accesses between enter and leave; more than one only in signal handlers.
+#[repr(C)]
+pub struct Pending {
+    stack: [Access; NESTED],
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Access {
+    address: usize,
+    bytes: usize,
+    operation: u32,
+    order: Order,
+    failure: Order,
+    site: u32,
+    records: [u32; 3],
+    count: usize,
+}
+
+/// Before the real instruction. False: not followed, and there must be no leave.
+pub fn enter(
+    thread: &mut Thread,
+    (address, bytes): (usize, usize),
+    operation: Operation,
+    order: Order,
+    failure: Order,
+    site: u32,
+) -> bool {
+    let depth = thread.pending.depth;
+    if depth == NESTED || bytes == 0 || bytes > 2 * UNIT {
+        return false;
+    }
+    gate::enter(thread);
+    let mut access = Access {
+        address,
+        bytes,
+        operation: operation as u32,
+        order,
+        failure,
+        site,
+        records: [0; 3],
+        count: 0,
+    };
+    let end = address + bytes;
+    let mut unit = address & !(UNIT - 1);
+    while unit < end {
+        let bytes = byte_mask(unit, address, end);
+        let Some(id) = take(thread, unit, bytes) else {
+            access.unlock();
+            gate::leave(thread);
+            return false;
+        };
+        access.records[access.count] = id;
+        access.count += 1;
+        unit += UNIT;
+    }
+    thread.pending.stack[depth] = access;
+    thread.pending.depth = depth + 1;
+    true
+}
+
+/// After the real instruction.
+pub fn leave(thread: &mut Thread, succeeded: bool) {
+    thread.pending.depth -= 1;
+    let access = thread.pending.stack[thread.pending.depth];
+    let (operation, order) = match (access.operation, succeeded) {
+        (0, _) => (Operation::Load, access.order),
+        (1, _) => (Operation::Store, access.order),
+        (3, false) => (Operation::Load, access.failure),
+        _ => (Operation::Modify, access.order),
+    };
+    let loads = operation != Operation::Store;
+    let stores = operation != Operation::Load;
+    log::event(thread, What::Atomic { operation, order }, access.address, access.bytes as u64, access.site);
+    if loads {
+        access.each(|_, group| hear(thread, &group.message, order));
+    }
+    let context = contexts::of(thread, access.site, Shape::atomic(access.bytes, stores));
+    let mut full = false;
+    let mut racing = [const { None }; 3];
+    access.each_record(|at, record, bytes| {
+        let mut conflicts = Conflicts::none();
+        record.each(bytes, |bytes, group| {
+            full |= note(thread, group, stores, context, bytes, &mut conflicts).is_err();
+        });
+        if !conflicts.is_empty() {
+            racing[at] = Some((record.unit, conflicts));
+        }
+    });
+    if stores {
+        access.each(|_, group| tell(thread, &mut group.message, operation, order));
+        if order.releases() {
+            thread.after_release();
+        }
+    }
+    access.unlock();
+    for (unit, conflicts) in racing.into_iter().flatten() {
+        report::races(thread, unit, &conflicts, context);
+    }
+    gate::leave(thread);
+    if full {
+        collect::no_room(thread);
+    }
+    collect::if_needed(thread);
+}
+
+pub fn fence(thread: &mut Thread, order: Order, site: u32) {
+    gate::enter(thread);
+    log::event(thread, What::Fence { order }, 0, 0, site);
+    if order.acquires() {
+        let reads = std::mem::replace(&mut thread.relaxed_reads, Clock::EMPTY);
+        thread.acquire(&reads);
+        thread.relaxed_reads = reads;
+    }
+    if order.releases() {
+        let mut told = std::mem::replace(&mut thread.release_fence, Clock::EMPTY);
+        told.copy_from(thread);
+        thread.release_fence = told;
+        thread.after_release();
+    }
+    gate::leave(thread);
+}
+
+/// A plain access to a granule whose cell names a record. False: the cell has changed, look again.
+pub fn plain_access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32, word: u32) -> bool {
+    let id = word & !(TAG | ATOMIC);
+    let record = records::get(id);
+    match record.lock.take(thread.index, thread.is_nested()) {
+        Taken::Locked => {}
+        Taken::Mine | Taken::Never => return true,
+    }
+    let cell = layout::cell(at);
+    let old = cell.load(Acquire);
+    if old as u32 != word {
+        record.lock.free();
+        return false;
+    }
+    let shift = at & (UNIT - 1);
+    let mut conflicts = Conflicts::none();
+    let mut full = false;
+    let here = (mask as u32) << shift;
+    log::event(thread, What::PlainAgain { kind }, at, u64::from(mask), 0);
+    record.each(here as u8, |bytes, group| {
+        conflicts.add(thread, group.writes, bytes >> shift);
+        if kind == Kind::Write {
+            conflicts.add(thread, group.reads, bytes >> shift);
+        }
+        match group.plain.after(thread, kind, context, bytes >> shift, &mut conflicts) {
+            Ok(lane) => group.plain = lane,
+            Err(Full) => full = true,
+        }
+        if kind == Kind::Write {
+            group.reads = Front::default();
+            group.writes = Front::default();
+            group.message.clear();
+        }
+    });
+    thread.used = true;
+    if kind == Kind::Write && mask == 0b1111 {
+        cell.store(whole(thread.epoch, 0), Relaxed);
+        layout::contexts(at)[0].store(stamp(context, thread.epoch), Relaxed);
+        record.drop_bytes(0b1111 << shift);
+        if record.is_unused() {
+            records::release(id);
+        }
+    }
+    record.lock.free();
+    if !conflicts.is_empty() {
+        report::races(thread, at, &conflicts, context);
+    }
+    if full {
+        collect::no_room(thread);
+    }
+    true
+}
+
+/// Forgets what a cell about to be cleaned refers to.
+pub fn forget(thread: &Thread, at: usize, word: u32) {
+    let id = word & !(TAG | ATOMIC);
+    let record = records::get(id);
+    if record.lock.take(thread.index, thread.is_nested()) != Taken::Locked {
+        return;
+    }
+    if layout::cell(at).load(Relaxed) as u32 == word {
+        layout::cell(at).store(0, Relaxed);
+        record.drop_bytes(0b1111 << (at & (UNIT - 1)));
+        if record.is_unused() {
+            records::release(id);
+        }
+    }
+    record.lock.free();
+}
+
+/// The locked record of a unit, with cells that name it for all granules of `bytes`.
+fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
+    let granules = [(unit, 0b0000_1111_u8), (unit + GRANULE, 0b1111_0000)];
+    let mut stripe = None;
+    loop {
+        let words = granules.map(|(at, _)| layout::cell(at).load(Acquire) as u32);
+        let named = words.iter().find(|word| **word & (TAG | ATOMIC) == TAG | ATOMIC);
+        let complete =
+            granules.iter().zip(words).all(|((_, mine), word)| bytes & mine == 0 || Some(&word) == named);
+        if !complete && stripe.is_none() {
+            // Making and extending records of a unit is for one thread at a time.
+            let lock = records::stripe(unit);
+            if lock.take(thread.index, thread.is_nested()) != Taken::Locked {
+                return None;
+            }
+            stripe = Some(lock);
+            continue;
+        }
+        let id = match named {
+            Some(word) => word & !(TAG | ATOMIC),
+            None => {
+                layout::presence(unit).fetch_or(HAS_ATOMICS, Relaxed);
+                records::create(unit)?
+            }
+        };
+        let record = records::get(id);
+        let taken = record.lock.take(thread.index, thread.is_nested());
+        let still_named = named.is_none() || granules.iter().any(|(at, _)| names(*at, id));
+        let done = taken == Taken::Locked && still_named && join_granules(record, id, granules, bytes);
+        if done || matches!(taken, Taken::Mine | Taken::Never) {
+            if let Some(lock) = stripe {
+                lock.free();
+            }
+            return done.then_some(id);
+        }
+        record.lock.free();
+    }
+}
+
+fn names(at: usize, id: u32) -> bool {
+    layout::cell(at).load(Relaxed) as u32 == TAG | ATOMIC | id
+}
+
+/// Turns the cells of the granules over to the record. False: one belongs to a record that is not this one.
+fn join_granules(record: &mut Record, id: u32, granules: [(usize, u8); 2], bytes: u8) -> bool {
+    for (at, mine) in granules {
+        while bytes & mine != 0 && !names(at, id) {
+            let cell = layout::cell(at);
+            let old = cell.load(Acquire);
+            if old as u32 & (TAG | ATOMIC) == TAG | ATOMIC {
+                return false;
+            }
+            let lanes = lanes_of(at, old);
+            if cell.compare_exchange(old, u64::from(TAG | ATOMIC | id), AcqRel, Relaxed).is_ok() {
+                touch(at, old);
+                record.add_lanes(lanes, at & (UNIT - 1));
+            }
+        }
+    }
+    true
+}
+
+/// What a read gets to know.
+fn hear(thread: &mut Thread, message: &Clock, order: Order) {
+    if message.is_empty() {
+        return;
+    }
+    if order.acquires() {
+        thread.acquire(message);
+    } else {
+        thread.relaxed_reads.join(message);
+    }
+}
+
+/// What a write leaves for readers.
+fn tell(thread: &Thread, message: &mut Clock, operation: Operation, order: Order) {
+    let continues = operation == Operation::Modify;
+    match (order.releases(), continues) {
+        (true, false) => message.copy_from(thread),
+        (true, true) if order.acquires() => message.copy_from(thread),
+        (true, true) => message.join_from(thread),
+        (false, false) => {
+            message.clear();
+            if !thread.release_fence.is_empty() {
+                *message = thread.release_fence.duplicate();
+            }
+        }
+        (false, true) if !thread.release_fence.is_empty() => message.join(&thread.release_fence),
+        (false, true) => {}
+    }
+}
+
+/// Checks an atomic access to some bytes and notes it.
+fn note(
+    thread: &mut Thread,
+    group: &mut Group,
+    stores: bool,
+    context: u32,
+    bytes: u8,
+    conflicts: &mut Conflicts,
+) -> Result<(), Full> {
+    let Lane { write, read } = group.plain;
+    conflicts.add(thread, write, bytes);
+    let front = match stores {
+        true => {
+            conflicts.add(thread, read, bytes);
+            &mut group.writes
+        }
+        false => &mut group.reads,
+    };
+    if front.word != thread.epoch {
+        *front = front.with(thread, context).ok_or(Full)?;
+        thread.used = true;
+    }
+    Ok(())
+}
+
+/// Which bytes of a unit an access touches.
+fn byte_mask(unit: usize, address: usize, end: usize) -> u8 {
+    let mut mask = 0xff_u8;
+    if unit < address {
+        mask &= 0xff << (address - unit);
+    }
+    if end - unit < UNIT {
+        mask &= 0xff >> (UNIT - (end - unit));
+    }
+    mask
+}
+
+impl Access {
+    fn unlock(&self) {
+        for &id in &self.records[..self.count] {
+            records::get(id).lock.free();
+        }
+    }
+
+    fn each_record(&self, mut visit: impl FnMut(usize, &mut Record, u8)) {
+        for (at, &id) in self.records[..self.count].iter().enumerate() {
+            let record = records::get(id);
+            let bytes = byte_mask(record.unit, self.address, self.address + self.bytes);
+            visit(at, record, bytes);
+        }
+    }
+
+    fn each(&self, mut visit: impl FnMut(u8, &mut Group)) {
+        self.each_record(|_, record, bytes| record.each(bytes, &mut visit));
+    }
+}

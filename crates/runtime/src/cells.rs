@@ -1,0 +1,236 @@
+//! One granule, one word: how plain accesses change cells, by compare-and-swap and without locks.
+//!
+//! A cell holds the last write (low half) and the last reads (high half). The low half may instead name a group of lanes (bytes of
+//! the granule differ) or a record of atomics ([`crate::atomics`]); the high half is zero then. Contexts are stored after the cell was
+//! changed; a word of context carries 8 bits of its epoch, so that a reader notices when it came in between.
+
+use crate::atomics;
+use crate::collect;
+use crate::contexts::{self, Shape};
+use crate::epochs::TAG;
+use crate::fronts::Front;
+use crate::gate;
+use crate::lanes::{Conflicts, Full, Kind, Lane, group, ungroup};
+use crate::layout::{self, GRANULE};
+use crate::memo::{Key, Step};
+use crate::report;
+use crate::thread::Thread;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+/// With [`TAG`] in the low half of a cell: a record of atomics.
+pub const ATOMIC: u32 = 1 << 30;
+const WHOLE: u8 = 0b1111;
+/// How often a context is looked at again before it is taken as it is.
+const PATIENCE: u32 = 10_000;
+
+/// An access of `bytes` bytes from `address`.
+pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site: u32) {
+    if bytes == 0 {
+        return;
+    }
+    gate::enter(thread);
+    let context = contexts::of(thread, site, Shape::plain(bytes, kind == Kind::Write));
+    span(thread, address, bytes, kind, context);
+    gate::leave(thread);
+    collect::if_needed(thread);
+}
+
+/// The granules of one access, all with the same context. Inside the gate.
+pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, context: u32) {
+    let end = address + bytes;
+    let mut at = address & !(GRANULE - 1);
+    while at < end {
+        let mut mask = WHOLE;
+        if at < address {
+            mask &= WHOLE << (address - at);
+        }
+        if end - at < GRANULE {
+            mask &= WHOLE >> (GRANULE - (end - at));
+        }
+        granule(thread, at, mask, kind, context);
+        at += GRANULE;
+    }
+}
+
+#[inline(always)]
+fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
+    let epoch = thread.epoch;
+    let cell = layout::cell(at);
+    let old = cell.load(Acquire);
+    let (write, read) = halves(old);
+    if write == epoch || (kind == Kind::Read && read == epoch) {
+        return;
+    }
+    let plain = |word: u32| word == 0 || (word & TAG == 0 && thread.knows_epoch(word));
+    if mask == WHOLE && plain(write) && plain(read) {
+        let new = match kind {
+            Kind::Write => whole(epoch, 0),
+            Kind::Read => whole(write, epoch),
+        };
+        if cell.compare_exchange(old, new, AcqRel, Relaxed).is_ok() {
+            thread.used = true;
+            touch(at, old);
+            let side = usize::from(kind == Kind::Read);
+            layout::contexts(at)[side].store(stamp(context, epoch), Relaxed);
+            return;
+        }
+    }
+    general(thread, at, mask, kind, context);
+}
+
+fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
+    let cell = layout::cell(at);
+    loop {
+        let old = cell.load(Acquire);
+        let (write, read) = halves(old);
+        if write == thread.epoch || (kind == Kind::Read && read == thread.epoch) {
+            return;
+        }
+        if write & (TAG | ATOMIC) == TAG | ATOMIC {
+            if atomics::plain_access(thread, at, mask, kind, context, write) {
+                return;
+            }
+            continue;
+        }
+        let contexts = context_words(at);
+        let access = u32::from(mask) << 1 | u32::from(kind == Kind::Write);
+        let key = Key { cell: old, contexts, context, access };
+        let mut conflicts = Conflicts::none();
+        let step = match thread.memo.get(&key) {
+            Some(step) => step,
+            None => match transition(thread, at, old, mask, kind, context, &mut conflicts) {
+                Ok(step) => step,
+                Err(Full) => return collect::no_room(thread),
+            },
+        };
+        if step.cell == old {
+            remember_reading(thread, old, kind);
+            thread.memo.put(key, step);
+            return;
+        }
+        thread.used = true;
+        if cell.compare_exchange(old, step.cell, AcqRel, Relaxed).is_err() {
+            continue;
+        }
+        touch(at, old);
+        let words = layout::contexts(at);
+        if step.contexts as u32 != contexts as u32 {
+            words[0].store(step.contexts as u32, Relaxed);
+        }
+        if (step.contexts >> 32) as u32 != (contexts >> 32) as u32 {
+            words[1].store((step.contexts >> 32) as u32, Relaxed);
+        }
+        remember_reading(thread, step.cell, kind);
+        if conflicts.is_empty() {
+            thread.memo.put(key, step);
+        } else {
+            report::races(thread, at, &conflicts, context);
+        }
+        return;
+    }
+}
+
+/// What becomes of the cell, and of its contexts.
+fn transition(
+    thread: &Thread,
+    at: usize,
+    old: u64,
+    mask: u8,
+    kind: Kind,
+    context: u32,
+    conflicts: &mut Conflicts,
+) -> Result<Step, Full> {
+    let mut lanes = lanes_of(at, old);
+    if mask == WHOLE && lanes[1..].iter().all(|lane| *lane == lanes[0]) {
+        let lane = lanes[0].after(thread, kind, context, WHOLE, conflicts)?;
+        return step([lane; 4]);
+    }
+    for (byte, lane) in lanes.iter_mut().enumerate() {
+        if mask & 1 << byte != 0 {
+            *lane = lane.after(thread, kind, context, 1 << byte, conflicts)?;
+        }
+    }
+    step(lanes)
+}
+
+fn step(lanes: [Lane; 4]) -> Result<Step, Full> {
+    let [lane, rest @ ..] = &lanes;
+    if rest.iter().any(|other| other != lane) {
+        return Ok(Step { cell: u64::from(TAG | group(&lanes)?), contexts: 0 });
+    }
+    let word = |front: Front| match front.word & TAG {
+        0 => stamp(front.context, front.word),
+        _ => 0,
+    };
+    Ok(Step {
+        cell: whole(lane.write.word, lane.read.word),
+        contexts: whole(word(lane.write), word(lane.read)),
+    })
+}
+
+/// The lanes that a cell stands for; not for records of atomics.
+pub fn lanes_of(at: usize, cell: u64) -> [Lane; 4] {
+    let (write, read) = halves(cell);
+    if write & TAG != 0 {
+        return ungroup(write);
+    }
+    let side = |word: u32, side: usize| match word {
+        0 => Front::default(),
+        set if set & TAG != 0 => Front { word: set, context: 0 },
+        epoch => Front::one(epoch, context_of(at, side, epoch)),
+    };
+    [Lane { write: side(write, 0), read: side(read, 1) }; 4]
+}
+
+/// The context of the last write (0) or read (1). Who changed the cell may be about to store it: then wait a little.
+fn context_of(at: usize, side: usize, epoch: u32) -> u32 {
+    let mut word = layout::contexts(at)[side].load(Relaxed);
+    for tries in 0..PATIENCE {
+        if word & 0xff == stamp(0, epoch) {
+            break;
+        }
+        if tries > 100 {
+            gate::pause();
+        }
+        word = layout::contexts(at)[side].load(Relaxed);
+    }
+    word >> 8
+}
+
+/// Lets the test in hot.c pass for this set of readers.
+fn remember_reading(thread: &mut Thread, cell: u64, kind: Kind) {
+    let read = halves(cell).1;
+    if kind == Kind::Read && read & TAG != 0 {
+        unsafe { (*thread.block).known[read as usize % 64] = read };
+    }
+}
+
+fn context_words(at: usize) -> u64 {
+    let words = layout::contexts(at);
+    whole(words[0].load(Relaxed), words[1].load(Relaxed))
+}
+
+#[inline(always)]
+pub fn stamp(context: u32, epoch: u32) -> u32 {
+    context << 8 | epoch.wrapping_mul(0x9e37_79b1) >> 24
+}
+
+#[inline(always)]
+pub fn touch(at: usize, old: u64) {
+    if old == 0 {
+        let mark = layout::touched(at);
+        if mark.load(Relaxed) == 0 {
+            mark.store(1, Relaxed);
+        }
+    }
+}
+
+#[inline(always)]
+pub fn halves(cell: u64) -> (u32, u32) {
+    (cell as u32, (cell >> 32) as u32)
+}
+
+#[inline(always)]
+pub fn whole(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}

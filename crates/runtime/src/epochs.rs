@@ -1,0 +1,99 @@
+//! Epochs as cells hold them: 31-bit numbers of which each stands for a thread's slot and a value of its clock.
+//!
+//! FastTrack (Flanagan, Freund, PLDI 2009) packs thread and clock into one word. Here a word is a number in a table of runs: a run is
+//! 1024 consecutive values of one thread's clock. So neither the number of threads nor the clock of one thread is bounded by the width
+//! of a cell, only the number of runs in use; those that no cell names any more are collected ([`crate::collect`]).
+
+use crate::layout::TABLES;
+use std::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+pub const RUN: u32 = 1 << 10;
+const RUNS: u32 = 1 << 21;
+/// Set in words of cells that are not epochs.
+pub const TAG: u32 = 1 << 31;
+
+/// Consecutive values of one thread's clock.
+#[repr(C)]
+pub struct Run {
+    slot: AtomicU32,
+    first: AtomicU32,
+    thread: AtomicU32,
+    /// The next free run, while this one is free.
+    next: AtomicU32,
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(1);
+static FREE: AtomicU64 = AtomicU64::new(0);
+
+/// The epoch number of a thread's clock value, as first of a new run; `None` when all runs are in use.
+pub fn new_run(slot: u32, clock: u32, thread: u32) -> Option<u32> {
+    let id = pop().or_else(|| {
+        let id = NEXT.fetch_add(1, Relaxed);
+        (id < RUNS).then_some(id)
+    })?;
+    let run = run(id);
+    run.slot.store(slot, Relaxed);
+    run.first.store(clock, Relaxed);
+    run.thread.store(thread, Release);
+    Some(id * RUN)
+}
+
+/// Slot and clock value of an epoch.
+#[inline(always)]
+pub fn parts(epoch: u32) -> (usize, u32) {
+    let run = run(epoch / RUN);
+    (run.slot.load(Relaxed) as usize, run.first.load(Relaxed).wrapping_add(epoch % RUN))
+}
+
+/// The thread, by its number in the run of the program.
+pub fn thread(epoch: u32) -> u32 {
+    run(epoch / RUN).thread.load(Relaxed)
+}
+
+/// Runs ever handed out, those that were freed included.
+pub fn runs() -> u32 {
+    NEXT.load(Relaxed).min(RUNS)
+}
+
+pub fn nearly_full() -> bool {
+    NEXT.load(Relaxed) > RUNS - RUNS / 16 && FREE.load(Relaxed) as u32 == 0
+}
+
+/// Gives back the runs that `live` does not name. Nobody may ask for one meanwhile.
+pub fn sweep(mut live: impl FnMut(u32) -> bool) {
+    FREE.store(0, Relaxed);
+    for id in 1..runs() {
+        if !live(id) {
+            let head = FREE.load(Relaxed);
+            run(id).next.store(head as u32, Relaxed);
+            FREE.store(((head >> 32) + 1) << 32 | u64::from(id), Relaxed);
+        }
+    }
+}
+
+/// The slot that a run belongs to.
+pub fn slot_of_run(id: u32) -> u32 {
+    run(id).slot.load(Relaxed)
+}
+
+fn pop() -> Option<u32> {
+    loop {
+        let head = FREE.load(Acquire);
+        let id = head as u32;
+        if id == 0 {
+            return None;
+        }
+        let next = u64::from(run(id).next.load(Relaxed));
+        if FREE.compare_exchange(head, ((head >> 32) + 1) << 32 | next, AcqRel, Relaxed).is_ok() {
+            return Some(id);
+        }
+    }
+}
+
+#[inline(always)]
+fn run(id: u32) -> &'static Run {
+    unsafe { &*((TABLES + id as usize * size_of::<Run>()) as *const Run) }
+}

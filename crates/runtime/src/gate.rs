@@ -1,0 +1,94 @@
+//! Lets one thread stop all others from changing cells, for the collector.
+//!
+//! Whoever is about to change a cell or a table is *inside*; entering is two plain stores. The collector raises a flag, makes it seen
+//! everywhere by `membarrier(2)`, and waits until nobody is inside. Threads that run the program's own code, or sleep in the kernel, are
+//! not disturbed: the tests compiled into the program only read.
+
+use crate::thread::{self, Thread};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    compiler_fence, fence,
+};
+
+const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;
+const PRIVATE_EXPEDITED: i32 = 1 << 3;
+
+static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The system has no `membarrier`: whoever enters needs a fence.
+static NEEDS_FENCE: AtomicBool = AtomicBool::new(false);
+
+pub fn start() {
+    if membarrier(REGISTER_PRIVATE_EXPEDITED) != 0 {
+        NEEDS_FENCE.store(true, Relaxed);
+    }
+}
+
+#[inline(always)]
+pub fn enter(thread: &Thread) {
+    let depth = thread.inside.load(Relaxed);
+    thread.inside.store(depth + 1, Relaxed);
+    compiler_fence(SeqCst);
+    if STOPPED.load(Relaxed) || NEEDS_FENCE.load(Relaxed) {
+        enter_slowly(thread, depth);
+    }
+    compiler_fence(SeqCst);
+}
+
+#[inline(always)]
+pub fn leave(thread: &Thread) {
+    compiler_fence(SeqCst);
+    thread.inside.store(thread.inside.load(Relaxed) - 1, Release);
+}
+
+/// Runs `work` while no other thread is inside; `None` if another thread is doing that already. The caller is outside.
+pub fn alone<T>(work: impl FnOnce() -> T) -> Option<T> {
+    if STOPPED.swap(true, SeqCst) {
+        return None;
+    }
+    fence(SeqCst);
+    membarrier(PRIVATE_EXPEDITED);
+    thread::each(|other| {
+        while other.inside.load(Acquire) != 0 {
+            pause();
+        }
+    });
+    let result = work();
+    STOPPED.store(false, Release);
+    Some(result)
+}
+
+/// The child of a fork has one thread, and nobody to wait for.
+pub fn reset() {
+    STOPPED.store(false, Relaxed);
+}
+
+pub fn pause() {
+    unsafe { libc::syscall(libc::SYS_sched_yield) };
+}
+
+#[cold]
+fn enter_slowly(thread: &Thread, depth: u32) {
+    // A signal handler that interrupted somebody inside must not wait: the collector waits for the interrupted one.
+    if depth > 0 {
+        return;
+    }
+    fence(SeqCst);
+    while STOPPED.load(Relaxed) {
+        thread.inside.store(0, Release);
+        while STOPPED.load(Relaxed) {
+            pause();
+        }
+        thread.inside.store(1, Relaxed);
+        fence(SeqCst);
+    }
+}
+
+fn membarrier(command: i32) -> i64 {
+    unsafe {
+        let errno = *libc::__errno_location();
+        let result = libc::syscall(libc::SYS_membarrier, command, 0, 0);
+        *libc::__errno_location() = errno;
+        result
+    }
+}

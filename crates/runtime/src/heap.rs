@@ -1,0 +1,136 @@
+//! The program's heap: blocks for the reports, clean cells for memory that is handed out, a write of the whole block when it goes.
+
+use crate::atomics;
+use crate::cells::{self, ATOMIC};
+use crate::contexts::{self, Shape};
+use crate::epochs::TAG;
+use crate::gate;
+use crate::lanes::Kind;
+use crate::layout::{self, GRANULE};
+use crate::objects;
+use crate::spin::Spin;
+use crate::thread::Thread;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::Ordering::Relaxed;
+
+const SHARDS: usize = 64;
+/// From this size on, the shadow of a block is given back to the system instead of being cleaned word by word.
+const LARGE: usize = 64 << 10;
+/// Bytes of the program whose cells fill a page.
+const SHADOW_PAGE: usize = 2048;
+
+/// What a report says about the block that an address lies in.
+#[derive(Clone, Copy)]
+pub struct Block {
+    pub address: usize,
+    pub bytes: usize,
+    pub thread: u32,
+    pub context: u32,
+    pub freed: bool,
+}
+
+type Blocks = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
+
+static BLOCKS: [Spin<Option<Blocks>>; SHARDS] = [const { Spin::new(None) }; SHARDS];
+
+/// New memory, about to be handed to the program.
+pub fn made(thread: &mut Thread, address: usize, bytes: usize, usable: usize) {
+    gate::enter(thread);
+    clean(thread, address, address + usable.max(bytes));
+    let context = contexts::of_call(thread);
+    let block = Block { address, bytes, thread: thread.id, context, freed: false };
+    shard(address).lock().get_or_insert_default().insert(address, block);
+    gate::leave(thread);
+}
+
+/// The program gives the block back; nothing was done to it yet.
+pub fn gone(thread: &mut Thread, address: usize) {
+    gate::enter(thread);
+    let bytes = {
+        let mut blocks = shard(address).lock();
+        let block = blocks.as_mut().and_then(|blocks| blocks.get_mut(&address)).filter(|block| !block.freed);
+        block.map(|block| {
+            block.freed = true;
+            block.bytes
+        })
+    };
+    if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
+        let site = thread.call_site();
+        let context = contexts::of(thread, site, Shape::plain(bytes, true));
+        cells::span(thread, address, bytes, Kind::Write, context);
+    }
+    gate::leave(thread);
+}
+
+/// Forgets everything about some memory. Inside the gate; nobody else may use the memory.
+pub fn clean(thread: &Thread, start: usize, end: usize) {
+    objects::forget_range(thread, start, end);
+    let (first, last) = (start & !(GRANULE - 1), end.next_multiple_of(GRANULE));
+    if end - start < LARGE {
+        return clean_cells(thread, first, last);
+    }
+    let (from, to) = (first.next_multiple_of(SHADOW_PAGE), last & !(SHADOW_PAGE - 1));
+    clean_cells(thread, first, from);
+    for page in (from..to).step_by(SHADOW_PAGE) {
+        if layout::presence(page).load(Relaxed) & layout::HAS_ATOMICS != 0 {
+            clean_cells(thread, page, page + SHADOW_PAGE);
+        }
+    }
+    layout::drop_shadow(from, to);
+    clean_cells(thread, to, last);
+}
+
+/// The block that an address lies in, or lay in last.
+pub fn block_at(address: usize) -> Option<Block> {
+    let mut best: Option<Block> = None;
+    for shard in &BLOCKS {
+        let blocks = shard.lock();
+        for block in blocks.iter().flat_map(|blocks| blocks.values()) {
+            let inside = block.address <= address && address - block.address < block.bytes;
+            if inside && best.is_none_or(|best| best.freed) {
+                best = Some(*block);
+            }
+        }
+    }
+    best
+}
+
+/// Holds all tables, for a fork.
+pub fn lock_all() -> Vec<impl Sized> {
+    BLOCKS.iter().map(Spin::lock).collect()
+}
+
+fn clean_cells(thread: &Thread, start: usize, end: usize) {
+    for at in (start..end).step_by(GRANULE) {
+        let cell = layout::cell(at);
+        let old = cell.load(Relaxed);
+        if old == 0 {
+            continue;
+        }
+        if old as u32 & (TAG | ATOMIC) == TAG | ATOMIC {
+            atomics::forget(thread, at, old as u32);
+        } else {
+            cell.store(0, Relaxed);
+        }
+    }
+}
+
+fn shard(address: usize) -> &'static Spin<Option<Blocks>> {
+    &BLOCKS[(address >> 4 ^ address >> 12) % SHARDS]
+}
+
+#[derive(Default)]
+pub struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_usize(&mut self, value: usize) {
+        self.0 = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}

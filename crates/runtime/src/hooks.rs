@@ -1,0 +1,140 @@
+//! The functions that instrumented code calls, under the names of the binary interface.
+
+use crate::atomics::{self, Operation, Order};
+use crate::cells;
+use crate::lanes::Kind;
+use crate::log::{self, What};
+use crate::objects;
+use crate::options;
+use crate::start;
+use crate::thread::{self, Block};
+use crate::walks::{self, Walk};
+use std::ffi::{c_char, c_void};
+
+unsafe extern "C" {
+    /// The thread block of the calling thread (hot.c).
+    pub fn __raddle_block() -> *mut Block;
+}
+
+/// Runs before every constructor of the program and of its libraries.
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static PREINIT: unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) = __raddle_start;
+
+/// Also the name by which the linker pulls in the archive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __raddle_start(
+    _count: i32,
+    _arguments: *const *const c_char,
+    environment: *const *const c_char,
+) {
+    start::map();
+    options::read(environment);
+    start::start(__raddle_block());
+    crate::interpose::start();
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_slow_read(p: usize, bytes: u64, site: u32) {
+    __raddle_read_n(p, bytes, site);
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_slow_write(p: usize, bytes: u64, site: u32) {
+    __raddle_write_n(p, bytes, site);
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_read_n(p: usize, bytes: u64, site: u32) {
+    if let Some(thread) = thread::current() {
+        cells::access(thread, p, bytes as usize, Kind::Read, site);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_write_n(p: usize, bytes: u64, site: u32) {
+    if let Some(thread) = thread::current() {
+        cells::access(thread, p, bytes as usize, Kind::Write, site);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_read_walk(first: usize, stride: i64, count: u64, size: u32, site: u32) {
+    walk(Walk { first, stride: stride as isize, count: count as usize, size, kind: Kind::Read }, site);
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_write_walk(first: usize, stride: i64, count: u64, size: u32, site: u32) {
+    walk(Walk { first, stride: stride as isize, count: count as usize, size, kind: Kind::Write }, site);
+}
+
+fn walk(walk: Walk, site: u32) {
+    if let Some(thread) = thread::current() {
+        walks::walk(thread, walk, site);
+    }
+}
+
+/// The token is null when the access is not followed.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_atomic_enter(
+    p: usize,
+    size: u32,
+    kind: u32,
+    order: u32,
+    failure_order: u32,
+    site: u32,
+) -> *mut c_void {
+    let Some(thread) = thread::current() else { return std::ptr::null_mut() };
+    let operation = match kind {
+        0 => Operation::Load,
+        1 => Operation::Store,
+        2 => Operation::Modify,
+        _ => Operation::CompareExchange,
+    };
+    let place = (p, size as usize);
+    match atomics::enter(thread, place, operation, Order(order), Order(failure_order), site) {
+        true => (thread as *mut thread::Thread).cast(),
+        false => std::ptr::null_mut(),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_atomic_leave(token: *mut c_void, succeeded: u32) {
+    if let Some(thread) = unsafe { token.cast::<thread::Thread>().as_mut() } {
+        atomics::leave(thread, succeeded != 0);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_fence(order: u32, site: u32) {
+    if let Some(thread) = thread::current() {
+        atomics::fence(thread, Order(order), site);
+    }
+}
+
+/// What the thread did so far happens before what others do after a later acquire of `p`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_release(p: usize, _site: u32) {
+    if let Some(thread) = thread::current() {
+        objects::tell(thread, p, What::Post);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_acquire(p: usize, _site: u32) {
+    if let Some(thread) = thread::current() {
+        objects::hear(thread, p, What::Wait);
+    }
+}
+
+/// Hands in a buffer for the log; null ends it.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_log_to(buffer: *mut log::Buffer) {
+    log::redirect(buffer);
+}
+
+/// The number of the calling thread, as in reports.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_thread_id() -> u32 {
+    thread::current().map_or(u32::MAX, |thread| thread.id)
+}

@@ -1,0 +1,143 @@
+/* The part of Raddle's runtime that is compiled into the program: the tests that nearly every access ends in, the shadow stack.
+ *
+ * Linked as bitcode into the instrumented module and inlined there; what is not decided here goes to the Rust part. Compile with
+ * -DRADDLE_SHARED for shared libraries, which use the thread block of the executable. Addresses and layouts are those of layout.rs
+ * and thread.rs (a test compares them). */
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+struct raddle_cell {
+    uint32_t write, read;
+};
+
+struct raddle_frame {
+    uint32_t function; /* site of the function's first instruction, or 0 */
+    uint32_t call;     /* site of the call being made */
+    uint32_t node;     /* the frame's place in the tree of contexts, when it was needed */
+    uint32_t unused;
+};
+
+struct raddle_thread {
+    uint32_t epoch;
+    uint32_t flags;
+    struct raddle_frame *top;
+    struct raddle_frame *limit;
+    uint32_t known[64]; /* sets of readers known to hold this epoch, by their low bits */
+};
+
+#define RADDLE_CELLS 0x100000000000ull
+#define RADDLE_MASK 0xffffffffffcull
+#define RADDLE_CELL(p) ((const struct raddle_cell *)(RADDLE_CELLS + (((uint64_t)(p) & RADDLE_MASK) << 1)))
+#define RADDLE_INLINE __attribute__((always_inline, visibility("hidden")))
+#define RADDLE_SLOW static __attribute__((noinline, preserve_most))
+#define RADDLE_LIKELY(x) __builtin_expect(!!(x), 1)
+
+#ifdef RADDLE_SHARED
+extern _Thread_local struct raddle_thread __raddle_self __attribute__((tls_model("initial-exec")));
+#else
+/* Where threads write that the runtime does not know yet. */
+static struct raddle_frame raddle_nowhere[2];
+__attribute__((visibility("default"), tls_model("initial-exec"))) _Thread_local struct raddle_thread __raddle_self = {
+    .epoch = 0xffffffffu, .top = raddle_nowhere, .limit = raddle_nowhere, .known = {[0 ... 63] = 0xffffffffu}};
+
+__attribute__((visibility("default"))) struct raddle_thread *__raddle_block(void)
+{
+    return &__raddle_self;
+}
+#endif
+
+extern void __raddle_slow_read(const void *p, uint64_t bytes, uint32_t site);
+extern void __raddle_slow_write(void *p, uint64_t bytes, uint32_t site);
+
+RADDLE_SLOW void raddle_write_missed(void *p, uint64_t bytes, uint32_t site)
+{
+    __raddle_slow_write(p, bytes, site);
+}
+
+RADDLE_SLOW void raddle_read_missed(const void *p, uint64_t bytes, uint32_t site)
+{
+    __raddle_slow_read(p, bytes, site);
+}
+
+static inline __attribute__((always_inline)) uint32_t raddle_load(const uint32_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline __attribute__((always_inline)) int raddle_wrote(const struct raddle_cell *cell)
+{
+    return RADDLE_LIKELY(raddle_load(&cell->write) == __raddle_self.epoch);
+}
+
+static inline __attribute__((always_inline)) int raddle_has_read(const struct raddle_cell *cell)
+{
+    uint32_t epoch = __raddle_self.epoch, read = raddle_load(&cell->read);
+    return RADDLE_LIKELY(read == epoch) || raddle_load(&cell->write) == epoch || __raddle_self.known[read & 63] == read;
+}
+
+/* A thread's own epoch in a cell says that this thread did the same before, with no release in between. */
+#define RADDLE_ACCESS(bytes, aligned, read_test, write_test)                                                            \
+    RADDLE_INLINE void __raddle_read##bytes(const void *p, uint32_t site)                                               \
+    {                                                                                                                   \
+        const struct raddle_cell *cell = RADDLE_CELL(p);                                                                \
+        if (RADDLE_LIKELY((aligned) && (read_test)))                                                                    \
+            return;                                                                                                     \
+        raddle_read_missed(p, bytes, site);                                                                             \
+    }                                                                                                                   \
+    RADDLE_INLINE void __raddle_write##bytes(void *p, uint32_t site)                                                    \
+    {                                                                                                                   \
+        const struct raddle_cell *cell = RADDLE_CELL(p);                                                                \
+        if (RADDLE_LIKELY((aligned) && (write_test)))                                                                   \
+            return;                                                                                                     \
+        raddle_write_missed(p, bytes, site);                                                                            \
+    }
+
+#define RADDLE_OFFSET ((uint64_t)p & 3)
+RADDLE_ACCESS(1, 1, raddle_has_read(cell), raddle_wrote(cell))
+RADDLE_ACCESS(2, RADDLE_OFFSET != 3, raddle_has_read(cell), raddle_wrote(cell))
+RADDLE_ACCESS(4, RADDLE_OFFSET == 0, raddle_has_read(cell), raddle_wrote(cell))
+RADDLE_ACCESS(8, RADDLE_OFFSET == 0, raddle_has_read(cell) && raddle_has_read(cell + 1), raddle_wrote(cell) && raddle_wrote(cell + 1))
+RADDLE_ACCESS(16, RADDLE_OFFSET == 0,
+              raddle_has_read(cell) && raddle_has_read(cell + 1) && raddle_has_read(cell + 2) && raddle_has_read(cell + 3),
+              raddle_wrote(cell) && raddle_wrote(cell + 1) && raddle_wrote(cell + 2) && raddle_wrote(cell + 3))
+
+RADDLE_INLINE struct raddle_frame *__raddle_enter(uint32_t function_site)
+{
+    struct raddle_frame *old = __raddle_self.top;
+    struct raddle_frame *top = RADDLE_LIKELY(old < __raddle_self.limit) ? old + 1 : old;
+    __raddle_self.top = top;
+    top->function = function_site;
+    top->call = 0;
+    top->node = 0;
+    return old;
+}
+
+RADDLE_INLINE void __raddle_exit(struct raddle_frame *old)
+{
+    __raddle_self.top = old;
+}
+
+RADDLE_INLINE void __raddle_again(struct raddle_frame *old)
+{
+    __raddle_self.top = RADDLE_LIKELY(old < __raddle_self.limit) ? old + 1 : old;
+}
+
+RADDLE_INLINE void __raddle_call(uint32_t site)
+{
+    __raddle_self.top->call = site;
+}
+
+#ifndef RADDLE_SHARED
+/* Waits that may be cancelled: the mutex is held again when the program's own cleanup handlers run, so ours must run before them. */
+extern void __raddle_wait_cancelled(void *wait);
+
+__attribute__((visibility("default"))) int __raddle_cancellable_wait(int (*real)(void *), void *wait)
+{
+    int result;
+    pthread_cleanup_push(__raddle_wait_cancelled, wait);
+    result = real(wait);
+    pthread_cleanup_pop(0);
+    return result;
+}
+#endif

@@ -1,0 +1,132 @@
+//! Condition variables. A wait gives its mutex up and takes it again; signals order nothing by themselves.
+
+use super::mutex::begins_anew;
+use super::real::real;
+use crate::objects;
+use crate::thread;
+use libc::{c_void, timespec};
+
+real! {
+    fn pthread_cond_init(cond: usize, attributes: usize) -> i32;
+    fn pthread_cond_destroy(cond: usize) -> i32;
+    fn pthread_cond_wait(cond: usize, mutex: usize) -> i32;
+    fn pthread_cond_timedwait(cond: usize, mutex: usize, until: *const timespec) -> i32;
+    fn pthread_cond_clockwait(cond: usize, mutex: usize, clock: i32, until: *const timespec) -> i32;
+    fn cnd_init(cond: usize) -> i32;
+    fn cnd_destroy(cond: usize);
+    fn cnd_wait(cond: usize, mutex: usize) -> i32;
+    fn cnd_timedwait(cond: usize, mutex: usize, until: *const timespec) -> i32;
+}
+
+unsafe extern "C-unwind" {
+    /// Calls the function; if the thread is cancelled in it, `__raddle_wait_cancelled` runs before the program's own handlers (hot.c).
+    fn __raddle_cancellable_wait(real: extern "C-unwind" fn(*mut c_void) -> i32, wait: *mut c_void) -> i32;
+}
+
+/// A wait on its way through C.
+struct Wait {
+    cond: usize,
+    mutex: usize,
+    clock: i32,
+    until: *const timespec,
+    how: How,
+    depth: u32,
+}
+
+#[derive(Clone, Copy)]
+enum How {
+    Forever,
+    Timed,
+    Clock,
+    C11,
+    C11Timed,
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cond_init(cond: usize, attributes: usize) -> i32 {
+    begins_anew(cond, 0);
+    real::pthread_cond_init(cond, attributes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cond_destroy(cond: usize) -> i32 {
+    begins_anew(cond, 0);
+    real::pthread_cond_destroy(cond)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_cond_wait(cond: usize, mutex: usize) -> i32 {
+    wait(cond, mutex, 0, std::ptr::null(), How::Forever)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_cond_timedwait(
+    cond: usize,
+    mutex: usize,
+    until: *const timespec,
+) -> i32 {
+    wait(cond, mutex, 0, until, How::Timed)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
+    cond: usize,
+    mutex: usize,
+    clock: i32,
+    until: *const timespec,
+) -> i32 {
+    wait(cond, mutex, clock, until, How::Clock)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cnd_init(cond: usize) -> i32 {
+    begins_anew(cond, 0);
+    real::cnd_init(cond)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cnd_destroy(cond: usize) {
+    begins_anew(cond, 0);
+    real::cnd_destroy(cond);
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn cnd_wait(cond: usize, mutex: usize) -> i32 {
+    wait(cond, mutex, 0, std::ptr::null(), How::C11)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn cnd_timedwait(cond: usize, mutex: usize, until: *const timespec) -> i32 {
+    wait(cond, mutex, 0, until, How::C11Timed)
+}
+
+/// The thread was cancelled while it waited. It holds the mutex again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __raddle_wait_cancelled(wait: *mut c_void) {
+    let wait = &*wait.cast::<Wait>();
+    if let Some(thread) = thread::current() {
+        objects::reacquired(thread, wait.mutex, wait.depth);
+    }
+}
+
+unsafe fn wait(cond: usize, mutex: usize, clock: i32, until: *const timespec, how: How) -> i32 {
+    let mut wait = Wait { cond, mutex, clock, until, how, depth: 1 };
+    let Some(thread) = thread::current() else { return real_wait((&raw mut wait).cast()) };
+    wait.depth = objects::release_for_wait(thread, mutex);
+    let result = __raddle_cancellable_wait(real_wait, (&raw mut wait).cast());
+    objects::reacquired(thread, mutex, wait.depth);
+    result
+}
+
+extern "C-unwind" fn real_wait(wait: *mut c_void) -> i32 {
+    unsafe {
+        let Wait { cond, mutex, clock, until, how, .. } = *wait.cast::<Wait>();
+        match how {
+            How::Forever => real::pthread_cond_wait(cond, mutex),
+            How::Timed => real::pthread_cond_timedwait(cond, mutex, until),
+            How::Clock => real::pthread_cond_clockwait(cond, mutex, clock, until),
+            How::C11 => real::cnd_wait(cond, mutex),
+            How::C11Timed => real::cnd_timedwait(cond, mutex, until),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Threads: created, joined, detached, ended in any way.
+//!
+//! A new thread runs a function of ours first. Its end is seen by the destructor of a thread-specific value, which asks to be called again
+//! as long as the C library allows, so that the program's own destructors have run before.
+
+use super::real::real;
+use crate::contexts;
+use crate::gate;
+use crate::heap;
+use crate::hooks::__raddle_block;
+use crate::log::{self, What};
+use crate::report;
+use crate::spin::Spin;
+use crate::thread::{self, DETACHED, ENDED, RUNNING, Thread};
+use libc::{c_void, pthread_t, timespec};
+use std::collections::BTreeMap;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+
+/// Rounds of destructors that the C library promises (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+const ROUNDS: u32 = 4;
+
+real! {
+    fn pthread_create(handle: *mut pthread_t, attributes: *const c_void, routine: Routine, argument: *mut c_void) -> i32;
+    fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> i32;
+    fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> i32;
+    fn pthread_timedjoin_np(handle: pthread_t, result: *mut *mut c_void, until: *const timespec) -> i32;
+    fn pthread_clockjoin_np(handle: pthread_t, result: *mut *mut c_void, clock: i32, until: *const timespec) -> i32;
+    fn pthread_detach(handle: pthread_t) -> i32;
+    fn thrd_create(handle: *mut pthread_t, routine: RoutineC11, argument: *mut c_void) -> i32;
+    fn thrd_join(handle: pthread_t, result: *mut i32) -> i32;
+    fn thrd_detach(handle: pthread_t) -> i32;
+}
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut i32) -> i32;
+}
+
+type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+type RoutineC11 = extern "C-unwind" fn(*mut c_void) -> i32;
+
+/// What a new thread is to do. Shared by maker and thread; whoever comes second frees it.
+struct Start {
+    thread: &'static mut Thread,
+    routine: usize,
+    argument: *mut c_void,
+    visitors: AtomicU32,
+}
+
+static KEY: AtomicU32 = AtomicU32::new(0);
+/// Records of threads that can be joined, by handle.
+static HANDLES: Spin<BTreeMap<pthread_t, u32>> = Spin::new(BTreeMap::new());
+
+pub fn start() {
+    let mut key = 0;
+    unsafe { libc::pthread_key_create(&mut key, Some(at_end)) };
+    KEY.store(key, Relaxed);
+}
+
+/// In the child of a fork, which has one thread.
+pub fn reset() {
+    HANDLES.reset();
+    HANDLES.lock().clear();
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_create(
+    handle: *mut pthread_t,
+    attributes: *const c_void,
+    routine: Routine,
+    argument: *mut c_void,
+) -> i32 {
+    let detached = is_detached(attributes);
+    make(handle, routine as usize, argument, detached, |handle, start| {
+        real::pthread_create(handle, attributes, run, start)
+    })
+    .unwrap_or_else(|| real::pthread_create(handle, attributes, routine, argument))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn thrd_create(
+    handle: *mut pthread_t,
+    routine: RoutineC11,
+    argument: *mut c_void,
+) -> i32 {
+    make(handle, routine as usize, argument, false, |handle, start| real::thrd_create(handle, run_c11, start))
+        .unwrap_or_else(|| real::thrd_create(handle, routine, argument))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> i32 {
+    joined(handle, real::pthread_join(handle, result))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> i32 {
+    joined(handle, real::pthread_tryjoin_np(handle, result))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_timedjoin_np(
+    handle: pthread_t,
+    result: *mut *mut c_void,
+    until: *const timespec,
+) -> i32 {
+    joined(handle, real::pthread_timedjoin_np(handle, result, until))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_clockjoin_np(
+    handle: pthread_t,
+    result: *mut *mut c_void,
+    clock: i32,
+    until: *const timespec,
+) -> i32 {
+    joined(handle, real::pthread_clockjoin_np(handle, result, clock, until))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn thrd_join(handle: pthread_t, result: *mut i32) -> i32 {
+    joined(handle, real::thrd_join(handle, result))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_detach(handle: pthread_t) -> i32 {
+    detach(handle);
+    real::pthread_detach(handle)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn thrd_detach(handle: pthread_t) -> i32 {
+    detach(handle);
+    real::thrd_detach(handle)
+}
+
+/// `None`: the caller is unknown, nothing was done.
+unsafe fn make(
+    handle: *mut pthread_t,
+    routine: usize,
+    argument: *mut c_void,
+    detached: bool,
+    real: impl FnOnce(*mut pthread_t, *mut c_void) -> i32,
+) -> Option<i32> {
+    let maker = thread::current()?;
+    gate::enter(maker);
+    let made_at = contexts::of_call(maker);
+    let thread = thread::create(Some(maker), made_at);
+    if detached {
+        thread.life.store(DETACHED, Relaxed);
+    }
+    log::event(maker, What::Create, 0, u64::from(thread.id), 0);
+    report::thread_made(thread, routine);
+    gate::leave(maker);
+    let index = thread.index;
+    let start = Box::into_raw(Box::new(Start { thread, routine, argument, visitors: AtomicU32::new(0) }));
+    let mut own_handle = 0;
+    let result = real(&mut own_handle, start.cast());
+    if result == 0 {
+        *handle = own_handle;
+        register(start, own_handle, index);
+    } else {
+        let start = Box::from_raw(start);
+        crate::slots::ended(start.thread.slot, start.thread.clock);
+        start.thread.forget();
+    }
+    Some(result)
+}
+
+/// The first of maker and thread enters the handle, the second frees the note.
+unsafe fn register(start: *mut Start, handle: pthread_t, index: u32) {
+    let mut handles = HANDLES.lock();
+    if (*start).visitors.fetch_add(1, AcqRel) == 0 {
+        handles.insert(handle, index);
+    } else {
+        drop(handles);
+        drop(Box::from_raw(start));
+    }
+}
+
+extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
+    let (routine, argument) = begin(start.cast());
+    let routine: Routine = unsafe { std::mem::transmute(routine) };
+    routine(argument)
+}
+
+extern "C-unwind" fn run_c11(start: *mut c_void) -> i32 {
+    let (routine, argument) = begin(start.cast());
+    let routine: RoutineC11 = unsafe { std::mem::transmute(routine) };
+    routine(argument)
+}
+
+fn begin(start: *mut Start) -> (usize, *mut c_void) {
+    unsafe {
+        let (routine, argument) = ((*start).routine, (*start).argument);
+        let thread = thread::record((*start).thread.index);
+        register(start, libc::pthread_self(), thread.index);
+        clean_stack(thread);
+        libc::pthread_setspecific(KEY.load(Relaxed), (thread as *mut Thread).cast());
+        thread.begin(__raddle_block());
+        (routine, argument)
+    }
+}
+
+/// The memory of the stack, and of thread-local variables next to it, may have been another thread's.
+unsafe fn clean_stack(thread: &mut Thread) {
+    let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
+    if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) == 0 {
+        let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&attributes, &mut start, &mut bytes);
+        libc::pthread_attr_destroy(&mut attributes);
+        gate::enter(thread);
+        heap::clean(thread, start as usize, start as usize + bytes);
+        gate::leave(thread);
+    }
+}
+
+unsafe extern "C" fn at_end(thread: *mut c_void) {
+    let record = &mut *thread.cast::<Thread>();
+    record.exit_rounds += 1;
+    if record.exit_rounds < ROUNDS {
+        libc::pthread_setspecific(KEY.load(Relaxed), thread);
+        return;
+    }
+    // Joinable threads are found by their handle until they are joined.
+    if record.life.load(Acquire) == DETACHED {
+        HANDLES.lock().remove(&libc::pthread_self());
+    }
+    record.end();
+}
+
+fn joined(handle: pthread_t, result: i32) -> i32 {
+    if result == 0
+        && let Some(me) = thread::current()
+        && let Some(index) = HANDLES.lock().remove(&handle)
+    {
+        let ended = thread::record(index);
+        gate::enter(me);
+        log::event(me, What::Join, 0, u64::from(ended.id), 0);
+        me.acquire_all_of(ended);
+        gate::leave(me);
+        ended.forget();
+    }
+    result
+}
+
+fn detach(handle: pthread_t) {
+    let mut handles = HANDLES.lock();
+    let Some(&index) = handles.get(&handle) else { return };
+    let thread = thread::record(index);
+    if thread.life.compare_exchange(RUNNING, DETACHED, AcqRel, Acquire) == Err(ENDED) {
+        handles.remove(&handle);
+        thread.forget();
+    }
+}
+
+unsafe fn is_detached(attributes: *const c_void) -> bool {
+    let mut state = libc::PTHREAD_CREATE_JOINABLE;
+    if !attributes.is_null() {
+        pthread_attr_getdetachstate(attributes, &mut state);
+    }
+    state == libc::PTHREAD_CREATE_DETACHED
+}

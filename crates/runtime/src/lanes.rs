@@ -1,0 +1,124 @@
+//! The state of one byte, and how an access changes it: FastTrack's rules (Flanagan, Freund, PLDI 2009, figure 2).
+//!
+//! A write needs all earlier accesses to be known, a read all earlier writes; a write replaces everything, because who is unordered with
+//! what it replaces is unordered with it. Exact for the first race of each byte; later races that are reported are races, too.
+//! Four bytes with the same state need no record of their own; others are interned as a group of four.
+
+use crate::epochs::TAG;
+use crate::fronts::Front;
+use crate::layout::TABLES;
+use crate::table::{TABLE_BYTES, Table};
+use crate::thread::Thread;
+
+static GROUPS: Table<16> = Table::at(TABLES + 5 * TABLE_BYTES, 1 << 28);
+
+/// Last write and last reads of a byte.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct Lane {
+    pub write: Front,
+    pub read: Front,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+}
+
+/// An earlier access that the present one races with.
+#[derive(Clone, Copy)]
+pub struct Conflict {
+    pub epoch: u32,
+    pub context: u32,
+    /// Which bytes of the granule.
+    pub bytes: u8,
+}
+
+/// Conflicts of one access with one granule. More than fit are dropped: the bytes are known to race by then.
+pub struct Conflicts {
+    found: [Conflict; 16],
+    count: usize,
+}
+
+/// Interned groups cannot hold more.
+pub struct Full;
+
+impl Conflicts {
+    pub fn none() -> Self {
+        Self { found: [Conflict { epoch: 0, context: 0, bytes: 0 }; 16], count: 0 }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Conflict> {
+        self.found[..self.count].iter()
+    }
+
+    /// What of `front` the thread does not know.
+    pub fn add(&mut self, thread: &Thread, front: Front, bytes: u8) {
+        for one in front.each().filter(|one| !thread.knows_epoch(one.word)) {
+            let same = |old: &Conflict| old.epoch == one.word && old.context == one.context;
+            match self.found[..self.count].iter().position(same) {
+                Some(at) => self.found[at].bytes |= bytes,
+                None if self.count < self.found.len() => {
+                    self.found[self.count] = Conflict { epoch: one.word, context: one.context, bytes };
+                    self.count += 1;
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl Lane {
+    /// The lane after an access of the thread.
+    pub fn after(
+        self,
+        thread: &Thread,
+        kind: Kind,
+        context: u32,
+        bytes: u8,
+        conflicts: &mut Conflicts,
+    ) -> Result<Lane, Full> {
+        if self.write.word == thread.epoch {
+            return Ok(self);
+        }
+        match kind {
+            Kind::Write => {
+                conflicts.add(thread, self.write, bytes);
+                conflicts.add(thread, self.read, bytes);
+                Ok(Lane { write: Front::one(thread.epoch, context), read: Front::default() })
+            }
+            Kind::Read => {
+                conflicts.add(thread, self.write, bytes);
+                let read = self.read.with(thread, context).ok_or(Full)?;
+                Ok(Lane { read, ..self })
+            }
+        }
+    }
+}
+
+/// The number of a group of lanes.
+pub fn group(lanes: &[Lane; 4]) -> Result<u32, Full> {
+    let mut words = [0; 16];
+    for (words, lane) in words.chunks_exact_mut(4).zip(lanes) {
+        words.copy_from_slice(&[lane.write.word, lane.write.context, lane.read.word, lane.read.context]);
+    }
+    GROUPS.intern(words).ok_or(Full)
+}
+
+pub fn ungroup(id: u32) -> [Lane; 4] {
+    let words = GROUPS.get(id & !TAG);
+    std::array::from_fn(|at| Lane {
+        write: Front::one(words[at * 4], words[at * 4 + 1]),
+        read: Front::one(words[at * 4 + 2], words[at * 4 + 3]),
+    })
+}
+
+/// Groups in existence.
+pub fn groups() -> &'static Table<16> {
+    &GROUPS
+}

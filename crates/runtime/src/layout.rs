@@ -1,0 +1,86 @@
+//! Where the shadow lives: three mirrors of the program's memory at fixed addresses, and room for our own tables.
+//!
+//! A granule of 4 bytes has a cell of 8 bytes (last write, last reads), two words of context and one word that names the synchronisation
+//! object at this address. The low 44 bits of an address choose the granule: they keep executable, heap, libraries and stacks of
+//! a Linux process on x86-64 apart. Memory that a program maps by hand 16 TiB from other memory of its own would share cells, which
+//! errs towards false races; nothing the kernel places by itself does.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+
+pub const GRANULE: usize = 4;
+pub const CELLS: usize = 0x1000_0000_0000;
+const CONTEXTS: usize = 0x3000_0000_0000;
+const OBJECTS: usize = 0x5800_0000_0000;
+/// One byte per page of the program: what was ever made there.
+const PRESENCE: usize = 0x6800_0000_0000;
+/// One byte per mebibyte of the program: whether any of its cells was ever written.
+const TOUCHED: usize = 0x6802_0000_0000;
+pub const THREADS: usize = 0x6810_0000_0000;
+pub const TABLES: usize = 0x6900_0000_0000;
+pub const ARENA: usize = 0x6a00_0000_0000;
+pub const ARENA_BYTES: usize = 1 << 40;
+pub const MASK: usize = 0xfff_ffff_fffc;
+const SPAN: usize = 1 << 44;
+pub const REGION: usize = 1 << 20;
+const PAGE: usize = 4096;
+
+/// Reserves everything. Physical memory is used only where something is written.
+pub fn map() -> Result<(), ()> {
+    reserve(CELLS, 2 * SPAN)?;
+    reserve(CONTEXTS, 2 * SPAN)?;
+    reserve(OBJECTS, SPAN)?;
+    reserve(PRESENCE, ARENA + ARENA_BYTES - PRESENCE)
+}
+
+fn reserve(start: usize, bytes: usize) -> Result<(), ()> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    unsafe {
+        let got = libc::mmap(start as *mut libc::c_void, bytes, protection, flags, -1, 0);
+        if got as usize != start {
+            return Err(());
+        }
+        libc::madvise(got, bytes, libc::MADV_DONTDUMP);
+        libc::madvise(got, bytes, libc::MADV_NOHUGEPAGE);
+    }
+    Ok(())
+}
+
+#[inline(always)]
+pub fn cell(address: usize) -> &'static AtomicU64 {
+    unsafe { &*((CELLS + ((address & MASK) << 1)) as *const AtomicU64) }
+}
+
+/// Contexts of the last write and the last read.
+#[inline(always)]
+pub fn contexts(address: usize) -> &'static [AtomicU32; 2] {
+    unsafe { &*((CONTEXTS + ((address & MASK) << 1)) as *const [AtomicU32; 2]) }
+}
+
+/// The number of the synchronisation object at this address, or 0.
+#[inline(always)]
+pub fn object(address: usize) -> &'static AtomicU32 {
+    unsafe { &*((OBJECTS + (address & MASK)) as *const AtomicU32) }
+}
+
+pub const HAS_OBJECTS: u8 = 1;
+pub const HAS_ATOMICS: u8 = 2;
+
+/// Whether the page of this address ever had a synchronisation object, or a record of atomics.
+pub fn presence(address: usize) -> &'static AtomicU8 {
+    unsafe { &*((PRESENCE + (address & MASK) / PAGE) as *const AtomicU8) }
+}
+
+/// Whether the region of this address ever had a cell that was not clean.
+#[inline(always)]
+pub fn touched(address: usize) -> &'static AtomicU8 {
+    unsafe { &*((TOUCHED + (address & MASK) / REGION) as *const AtomicU8) }
+}
+
+/// Gives whole pages of cells and contexts back to the system; the granules are clean afterwards. Page-aligned for the shadow.
+pub fn drop_shadow(start: usize, end: usize) {
+    for base in [CELLS, CONTEXTS] {
+        let from = base + ((start & MASK) << 1);
+        unsafe { libc::madvise(from as *mut libc::c_void, (end - start) * 2, libc::MADV_DONTNEED) };
+    }
+}

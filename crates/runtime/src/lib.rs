@@ -1,0 +1,51 @@
+//! The part of Raddle that lives inside the program: an exact race detector for one native run.
+//!
+//! Happens-before by epochs (FastTrack: Flanagan, Freund, PLDI 2009) on shadow cells that are changed by compare-and-swap. Each race that is
+//! reported is one, and every byte that races in the run is reported: the property test compares with `raddle_order::Closure` of the
+//! same run. Where we differ from the paper: bytes instead of variables, atomics and fences of C11, sets of readers as interned lists, epoch
+//! numbers from a table. See `docs/decisions/0014`.
+//!
+//! With the feature `program` this is the static library that `raddle cc` links; without it, what tools need to know of it.
+
+#![cfg_attr(not(feature = "program"), allow(dead_code))]
+
+mod arena;
+mod atomics;
+mod cells;
+mod clocks;
+mod collect;
+mod contexts;
+mod epochs;
+mod fronts;
+mod gate;
+mod heap;
+#[cfg(feature = "program")]
+mod hooks;
+#[cfg(feature = "program")]
+mod interpose;
+mod lanes;
+mod layout;
+mod log;
+mod memo;
+mod objects;
+mod options;
+mod output;
+mod records;
+mod report;
+mod slots;
+mod spin;
+mod stable;
+mod start;
+mod table;
+mod thread;
+mod walks;
+mod wrapped;
+
+pub use wrapped::WRAPPED;
+
+/// What is compiled into each program, as C for clang 19.
+pub const HOT_C: &str = include_str!("hot.c");
+
+#[cfg(feature = "program")]
+#[global_allocator]
+static ALLOCATOR: arena::Arena = arena::Arena;

@@ -1,0 +1,236 @@
+//! Synchronisation objects: mutexes, read-write locks, spin locks, semaphores, barriers, once objects, by address.
+//!
+//! What each operation orders is the documentation of `raddle_order::closure`: releases order later acquires unless both are shared,
+//! posts order later waits, arrivals order departures of the same round, the end of an initialiser orders later passes. Initialising or
+//! destroying an object, or handing out its memory again, begins a new life of it.
+
+use crate::clocks::Clock;
+use crate::gate;
+use crate::layout::{self, GRANULE, HAS_OBJECTS, TABLES};
+use crate::log::{self, What};
+use crate::spin::{Owned, Taken};
+use crate::stable::Stable;
+use crate::table::TABLE_BYTES;
+use crate::thread::{Mode, Thread};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+static OBJECTS: Stable<Object> = Stable::at(TABLES + 7 * TABLE_BYTES, 1 << 27);
+
+/// Zeroed memory is an object that nothing was done with.
+#[repr(C)]
+pub struct Object {
+    lock: Owned,
+    /// The thread that holds it exclusively: index of its record plus one.
+    owner: u32,
+    /// How often the owner has locked it.
+    depth: u32,
+    /// Releases in exclusive mode; posts; ends of initialisers.
+    clock: Clock,
+    /// Releases in shared mode.
+    shared: Clock,
+    /// Arrivals at a barrier, of even and odd rounds: a round is over before the one after the next begins.
+    rounds: [Clock; 2],
+    parties: u32,
+    arrived: u32,
+}
+
+/// A lock was acquired; the real lock is held, so nobody else changes the object unless it is a shared one.
+pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
+    with(thread, address, |thread, object| {
+        if mode == Mode::Exclusive && object.owner == thread.index + 1 {
+            object.depth += 1;
+            return;
+        }
+        thread.acquire(&object.clock);
+        let what = match mode {
+            Mode::Exclusive => {
+                thread.acquire(&object.shared);
+                object.owner = thread.index + 1;
+                object.depth = 1;
+                What::Acquire
+            }
+            Mode::Shared => What::AcquireShared,
+        };
+        log::event(thread, what, address, 0, 0);
+        thread.hold(address, mode);
+    });
+}
+
+/// A lock is about to be released.
+pub fn release(thread: &mut Thread, address: usize) {
+    with(thread, address, |thread, object| {
+        if object.owner == thread.index + 1 {
+            object.depth -= 1;
+            if object.depth == 0 {
+                object.release_exclusive(thread, address);
+            }
+        } else if thread.held().iter().any(|held| held.address == address) {
+            log::event(thread, What::ReleaseShared, address, 0, 0);
+            object.shared.join_from(thread);
+            thread.let_go(address);
+            thread.after_release();
+        } else {
+            // Unlocked by another thread than the one that locked it: undefined, but normal mutexes let it pass.
+            object.release_exclusive(thread, address);
+        }
+    });
+}
+
+/// A condition wait gives the mutex up, however often it is locked. The depth is for [`reacquired`].
+pub fn release_for_wait(thread: &mut Thread, address: usize) -> u32 {
+    let mut depth = 1;
+    with(thread, address, |thread, object| {
+        depth = object.depth.max(1);
+        object.release_exclusive(thread, address);
+    });
+    depth
+}
+
+pub fn reacquired(thread: &mut Thread, address: usize, depth: u32) {
+    acquired(thread, address, Mode::Exclusive);
+    with(thread, address, |_, object| object.depth = depth);
+}
+
+/// What later [`hear`]s of the object are ordered after: a post, the end of an initialiser, an annotation.
+pub fn tell(thread: &mut Thread, address: usize, what: What) {
+    with(thread, address, |thread, object| {
+        log::event(thread, what, address, 0, 0);
+        object.clock.join_from(thread);
+        thread.after_release();
+    });
+}
+
+pub fn hear(thread: &mut Thread, address: usize, what: What) {
+    with(thread, address, |thread, object| {
+        log::event(thread, what, address, 0, 0);
+        thread.acquire(&object.clock);
+    });
+}
+
+/// The round in which the thread arrives.
+pub fn arrive(thread: &mut Thread, address: usize, parties: u32) -> u32 {
+    let mut round = 0;
+    with(thread, address, |thread, object| {
+        if object.parties == 0 {
+            object.parties = parties.max(1);
+        }
+        round = object.arrived / object.parties;
+        let clock = &mut object.rounds[round as usize % 2];
+        if object.arrived % object.parties == 0 {
+            clock.clear();
+        }
+        object.arrived = object.arrived.wrapping_add(1);
+        log::event(thread, What::Arrive, address, u64::from(round), 0);
+        clock.join_from(thread);
+        thread.after_release();
+    });
+    round
+}
+
+pub fn depart(thread: &mut Thread, address: usize, round: u32) {
+    with(thread, address, |thread, object| {
+        log::event(thread, What::Depart, address, u64::from(round), 0);
+        thread.acquire(&object.rounds[round as usize % 2]);
+    });
+}
+
+/// The object is initialised or destroyed.
+pub fn new_life(thread: &mut Thread, address: usize, parties: u32) {
+    gate::enter(thread);
+    log::event(thread, What::NewLife, address, 0, 0);
+    forget(thread, address);
+    gate::leave(thread);
+    if parties != 0 {
+        with(thread, address, |_, object| object.parties = parties);
+    }
+}
+
+/// The memory is somebody else's from now on.
+pub fn forget_range(thread: &Thread, start: usize, end: usize) {
+    let mut page = start & !4095;
+    while page < end {
+        if layout::presence(page).load(Relaxed) & HAS_OBJECTS != 0 {
+            let from = page.max(start).next_multiple_of(GRANULE);
+            for address in (from..end.min(page + 4096)).step_by(GRANULE) {
+                forget(thread, address);
+            }
+        }
+        page += 4096;
+    }
+}
+
+/// For the child of a fork.
+pub fn reset_locks() {
+    OBJECTS.each(|object| object.lock.free());
+}
+
+fn forget(thread: &Thread, address: usize) {
+    let word = layout::object(address);
+    let id = word.load(Acquire);
+    if id == 0 || word.compare_exchange(id, 0, AcqRel, Relaxed).is_err() {
+        return;
+    }
+    let object = OBJECTS.get(id);
+    let taken = object.lock.take(thread.index, thread.is_nested());
+    object.owner = 0;
+    object.depth = 0;
+    object.parties = 0;
+    object.arrived = 0;
+    for clock in [&mut object.clock, &mut object.shared] {
+        clock.clear();
+    }
+    object.rounds.iter_mut().for_each(Clock::clear);
+    if taken == Taken::Locked {
+        object.lock.free();
+    }
+    OBJECTS.give(id);
+}
+
+fn with(thread: &mut Thread, address: usize, work: impl FnOnce(&mut Thread, &mut Object)) {
+    gate::enter(thread);
+    let object = loop {
+        let id = id_of(address);
+        let object = OBJECTS.get(id);
+        let taken = object.lock.take(thread.index, thread.is_nested());
+        if taken != Taken::Locked {
+            // A signal handler that interrupted an operation on the same object: left out.
+            gate::leave(thread);
+            return;
+        }
+        if layout::object(address).load(Relaxed) == id {
+            break object;
+        }
+        object.lock.free();
+    };
+    work(thread, object);
+    object.lock.free();
+    gate::leave(thread);
+}
+
+fn id_of(address: usize) -> u32 {
+    let word = layout::object(address);
+    let id = word.load(Acquire);
+    if id != 0 {
+        return id;
+    }
+    let Some(new) = OBJECTS.take() else { crate::start::give_up("too many synchronisation objects") };
+    layout::presence(address).fetch_or(HAS_OBJECTS, Relaxed);
+    match word.compare_exchange(0, new, AcqRel, Acquire) {
+        Ok(_) => new,
+        Err(other) => {
+            OBJECTS.give(new);
+            other
+        }
+    }
+}
+
+impl Object {
+    fn release_exclusive(&mut self, thread: &mut Thread, address: usize) {
+        log::event(thread, What::Release, address, 0, 0);
+        self.clock.join_from(thread);
+        self.owner = 0;
+        self.depth = 0;
+        thread.let_go(address);
+        thread.after_release();
+    }
+}

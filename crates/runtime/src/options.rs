@@ -1,0 +1,47 @@
+//! What `raddle run` tells the runtime by the environment: `RADDLE_OUT` (file of findings), `RADDLE_OPTIONS` (key=value, commas).
+
+use std::ffi::{CStr, CString, c_char};
+use std::sync::OnceLock;
+
+#[derive(Default)]
+pub struct Options {
+    /// Where findings go; empty: to people, on stderr.
+    pub out: CString,
+    /// Report every race, not once per pair of sites.
+    pub every: bool,
+    /// Collect after so many new sets and groups (for tests; 0: when it is worth it).
+    pub collect: u32,
+}
+
+static OPTIONS: OnceLock<Options> = OnceLock::new();
+
+/// Reads the environment as the program gets it: this early, `getenv` knows none.
+pub unsafe fn read(mut environment: *const *const c_char) {
+    let mut options = Options::default();
+    while !(*environment).is_null() {
+        let entry = CStr::from_ptr(*environment);
+        if let Some(path) = entry.to_bytes().strip_prefix(b"RADDLE_OUT=") {
+            options.out = CString::new(path).unwrap_or_default();
+        } else if let Some(text) = entry.to_bytes().strip_prefix(b"RADDLE_OPTIONS=") {
+            options.parse(&String::from_utf8_lossy(text));
+        }
+        environment = environment.add(1);
+    }
+    let _ = OPTIONS.set(options);
+}
+
+pub fn get() -> &'static Options {
+    OPTIONS.get_or_init(Options::default)
+}
+
+impl Options {
+    fn parse(&mut self, text: &str) {
+        for (key, value) in text.split(',').filter_map(|part| part.split_once('=')) {
+            match key {
+                "every" => self.every = value == "1",
+                "collect" => self.collect = value.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Findings as JSON lines: ids and numbers only. Names are for whoever has the table of sites.
+//!
+//! Each line is one `write(2)` to the file named by `RADDLE_OUT`, opened at the start and moved to a high descriptor; if the program
+//! closed it, it is opened again by its path. A pair of sites is reported once.
+
+use crate::contexts::{self, Context};
+use crate::epochs;
+use crate::heap;
+use crate::lanes::Conflicts;
+use crate::options;
+use crate::output;
+use crate::spin::Spin;
+use crate::thread::{Mode, Thread};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+static RACES: AtomicU32 = AtomicU32::new(0);
+static SEEN: Spin<BTreeSet<(u32, u32)>> = Spin::new(BTreeSet::new());
+
+/// The present access of the thread, with this context, races with these.
+#[cold]
+pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context: u32) {
+    if thread.busy > 0 {
+        return;
+    }
+    thread.busy += 1;
+    let now = contexts::get(context);
+    for conflict in conflicts.iter() {
+        let then = contexts::get(conflict.context);
+        let pair = (now.site.min(then.site), now.site.max(then.site));
+        if !options::get().every && !SEEN.lock().insert(pair) {
+            continue;
+        }
+        RACES.fetch_add(1, Relaxed);
+        let first = conflict.bytes.trailing_zeros() as usize;
+        let bytes = 8 - conflict.bytes.leading_zeros() as usize - first;
+        let mut line = String::with_capacity(1024);
+        let pid = output::pid();
+        let address = granule + first;
+        let _ = write!(line, r#"{{"pid":{pid},"race":{{"addr":{address},"size":{bytes},"accesses":["#);
+        access(&mut line, epochs::thread(conflict.epoch), &then);
+        line.push(',');
+        access(&mut line, thread.id, &now);
+        line.push_str(r#"],"block":"#);
+        match heap::block_at(address) {
+            Some(block) => {
+                let _ = write!(
+                    line,
+                    r#"{{"addr":{},"size":{},"thread":{},"freed":{},"#,
+                    block.address, block.bytes, block.thread, block.freed
+                );
+                let made = contexts::get(block.context);
+                let _ = write!(line, r#""site":{},"#, made.site);
+                stack(&mut line, &made.stack);
+                line.push('}');
+            }
+            None => line.push_str("null"),
+        }
+        line.push_str("}}\n");
+        output::line(&line, || summary(&now, &then, address));
+    }
+    thread.busy -= 1;
+}
+
+/// A new thread, for the reports that name it.
+pub fn thread_made(thread: &Thread, function: usize) {
+    let made = contexts::get(thread.created_at);
+    let mut line = String::new();
+    let (pid, id, parent, site) = (output::pid(), thread.id, thread.parent, made.site);
+    let _ = write!(
+        line,
+        r#"{{"pid":{pid},"thread":{{"id":{id},"parent":{parent},"site":{site},"function":{function},"#
+    );
+    stack(&mut line, &made.stack);
+    line.push_str("}}\n");
+    output::line(&line, String::new);
+}
+
+/// Something that makes the run's answer incomplete.
+pub fn gap(_thread: &Thread, what: &str) {
+    let line = format!("{{\"pid\":{},\"gap\":{{\"what\":\"{what}\"}}}}\n", output::pid());
+    output::line(&line, || format!("raddle: not followed any more: {what}\n"));
+}
+
+/// The process ends in an orderly way.
+pub fn exit() {
+    let races = RACES.load(Relaxed);
+    let line =
+        format!("{{\"pid\":{},\"exit\":{{\"pid\":{},\"races\":{races}}}}}\n", output::pid(), output::pid());
+    output::line(&line, || if races > 0 { format!("raddle: {races} race(s)\n") } else { String::new() });
+}
+
+/// For the child of a fork: its races are its own.
+pub fn reset() {
+    SEEN.reset();
+}
+
+fn access(line: &mut String, thread: u32, context: &Context) {
+    let Context { site, shape, .. } = context;
+    let _ = write!(
+        line,
+        r#"{{"thread":{thread},"site":{site},"write":{},"atomic":{},"size":{},"#,
+        shape.is_write(),
+        shape.is_atomic(),
+        shape.bytes()
+    );
+    stack(line, &context.stack);
+    line.push_str(r#","locks":"#);
+    match &context.locks {
+        None => line.push_str("null"),
+        Some(locks) => {
+            line.push('[');
+            for (at, lock) in locks.iter().enumerate() {
+                let mode = if lock.mode == Mode::Shared { "shared" } else { "exclusive" };
+                let comma = if at > 0 { "," } else { "" };
+                let _ = write!(
+                    line,
+                    r#"{comma}{{"addr":{},"site":{},"mode":"{mode}"}}"#,
+                    lock.address, lock.site
+                );
+            }
+            line.push(']');
+        }
+    }
+    line.push('}');
+}
+
+fn stack(line: &mut String, sites: &[u32]) {
+    line.push_str(r#""stack":["#);
+    for (at, site) in sites.iter().enumerate() {
+        let _ = write!(line, "{}{site}", if at > 0 { "," } else { "" });
+    }
+    line.push(']');
+}
+
+fn summary(now: &Context, then: &Context, address: usize) -> String {
+    let word = |context: &Context| match (context.shape.is_write(), context.shape.is_atomic()) {
+        (true, false) => "write",
+        (false, false) => "read",
+        (true, true) => "atomic write",
+        (false, true) => "atomic read",
+    };
+    format!(
+        "raddle: race on {address:#x}: {} of {} bytes at site {} and {} of {} bytes at site {}\n",
+        word(then),
+        then.shape.bytes(),
+        then.site,
+        word(now),
+        now.shape.bytes(),
+        now.site
+    )
+}

@@ -1,0 +1,72 @@
+//! Which entry of the vector clocks belongs to which thread, and when the entry of an ended thread goes to a new one.
+//!
+//! A slot is used again when the maker of the new thread is ordered after everything the old thread did: then the two are to everybody
+//! else like one thread that paused. Or when no cell names an epoch of the old thread any more ([`crate::collect`]).
+
+use crate::spin::Spin;
+use crate::thread::Thread;
+
+/// Clocks have this many entries at most.
+pub const SLOTS: usize = 1 << 16;
+/// How many ended threads are looked at when a new one is made.
+const LOOK: usize = 256;
+
+struct Ended {
+    slot: usize,
+    /// The last clock value under which the thread did anything.
+    last: u32,
+    /// No cell names an epoch of it.
+    gone: bool,
+}
+
+struct Slots {
+    next: usize,
+    ended: Vec<Ended>,
+    records: Vec<u32>,
+}
+
+static STATE: Spin<Slots> = Spin::new(Slots { next: 0, ended: Vec::new(), records: Vec::new() });
+
+/// A slot for a thread that `maker` makes, and the clock value at which it starts.
+pub fn take(maker: Option<&Thread>) -> (usize, u32) {
+    let mut state = STATE.lock();
+    let recent = state.ended.len().saturating_sub(LOOK);
+    let found = state.ended[recent..].iter().rposition(|ended| {
+        ended.gone || maker.is_some_and(|maker| maker.knows_value(ended.slot, ended.last))
+    });
+    if let Some(at) = found {
+        let ended = state.ended.remove(recent + at);
+        return (ended.slot, ended.last + 1);
+    }
+    let slot = state.next;
+    if slot == SLOTS {
+        drop(state);
+        crate::start::give_up("more than 65536 threads that are not ordered before each other");
+    }
+    state.next += 1;
+    (slot, 1)
+}
+
+pub fn ended(slot: usize, last: u32) {
+    STATE.lock().ended.push(Ended { slot, last, gone: false });
+}
+
+/// Ended threads whose slots still wait.
+pub fn waiting() -> usize {
+    STATE.lock().ended.len()
+}
+
+/// Slots of ended threads that no epoch in use belongs to can be used by anybody.
+pub fn release_unless(mut live: impl FnMut(usize) -> bool) {
+    for ended in &mut STATE.lock().ended {
+        ended.gone |= !live(ended.slot);
+    }
+}
+
+pub fn free_record() -> Option<u32> {
+    STATE.lock().records.pop()
+}
+
+pub fn record_is_free(index: u32) {
+    STATE.lock().records.push(index);
+}

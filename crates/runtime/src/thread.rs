@@ -1,0 +1,331 @@
+//! What the runtime knows of each thread: its clock, its epoch, where it stands, which locks it holds.
+//!
+//! Records lie in a region of their own, one stride each: the record, the clock's values, the shadow stack. A thread changes only its
+//! own record while it runs; its maker fills it in before, and whoever joins it reads it afterwards.
+
+use crate::atomics::Pending;
+use crate::clocks::Clock;
+use crate::contexts::{LeafCache, NO_LOCKS};
+use crate::epochs;
+use crate::layout::THREADS;
+use crate::memo::Memo;
+use crate::slots;
+use crate::walks::Walks;
+use std::cell::Cell;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+const STRIDE: usize = 2 << 20;
+const VALUES: usize = 512 << 10;
+const FRAMES: usize = 1 << 20;
+const DEEPEST: usize = (STRIDE - FRAMES) / size_of::<Frame>() - 2;
+const MOST_HELD: usize = 128;
+
+/// The thread block of hot.c.
+#[repr(C)]
+pub struct Block {
+    pub epoch: u32,
+    pub flags: u32,
+    pub top: *mut Frame,
+    pub limit: *mut Frame,
+    pub known: [u32; 64],
+}
+
+/// A frame of the shadow stack, as in hot.c.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Frame {
+    pub function: u32,
+    pub call: u32,
+    pub node: u32,
+    unused: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Exclusive,
+    Shared,
+}
+
+#[derive(Clone, Copy)]
+pub struct Held {
+    pub address: usize,
+    pub mode: Mode,
+    pub site: u32,
+}
+
+#[repr(C)]
+pub struct Thread {
+    /// How deep in the runtime: see [`crate::gate`].
+    pub inside: AtomicU32,
+    pub index: u32,
+    /// Numbered in order of creation; main is 0.
+    pub id: u32,
+    pub parent: u32,
+    pub slot: usize,
+    pub clock: u32,
+    pub epoch: u32,
+    /// Some cell holds the present epoch.
+    pub used: bool,
+    /// The clock has grown since the epoch began.
+    pub grown: bool,
+    width: usize,
+    pub block: *mut Block,
+    pub life: AtomicU32,
+    pub release_fence: Clock,
+    pub relaxed_reads: Clock,
+    held: [Held; MOST_HELD],
+    held_count: usize,
+    /// The set of held locks in the tree of contexts, or [`STALE`].
+    pub locks: u32,
+    pub created_at: u32,
+    pub leaves: LeafCache,
+    pub memo: Memo,
+    pub walks: Walks,
+    pub pending: Pending,
+    /// The initialiser that `pthread_once` is about to run.
+    pub once: usize,
+    /// Inside a report or an interposed function that calls others.
+    pub busy: u32,
+    pub exit_rounds: u32,
+    next_free: u32,
+}
+
+pub const STALE: u32 = u32::MAX;
+
+pub const RUNNING: u32 = 1;
+pub const DETACHED: u32 = 2;
+pub const ENDED: u32 = 3;
+const UNUSED: u32 = 0;
+
+static RECORDS: AtomicU32 = AtomicU32::new(0);
+static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static SELF: Cell<*mut Thread> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The calling thread, if the runtime knows it.
+#[inline(always)]
+pub fn current() -> Option<&'static mut Thread> {
+    unsafe { SELF.get().as_mut() }
+}
+
+/// A record for a thread that `maker` is about to start, or for the first thread.
+pub fn create(maker: Option<&mut Thread>, created_at: u32) -> &'static mut Thread {
+    let index = slots::free_record().unwrap_or_else(|| RECORDS.fetch_add(1, AcqRel));
+    let thread = record(index);
+    let inside = thread.inside.load(Relaxed);
+    let (slot, clock) = slots::take(maker.as_deref());
+    unsafe {
+        std::ptr::write_bytes(thread.values(), 0, thread.width.max(slot + 1));
+        std::ptr::write_bytes(thread as *mut Thread, 0, 1);
+    }
+    thread.inside.store(inside, Relaxed);
+    thread.index = index;
+    thread.id = NEXT_ID.fetch_add(1, Relaxed);
+    thread.slot = slot;
+    thread.clock = clock;
+    thread.width = slot + 1;
+    thread.locks = NO_LOCKS;
+    thread.created_at = created_at;
+    thread.grown = true;
+    if let Some(maker) = maker {
+        thread.parent = maker.id;
+        let mut clock = Clock::EMPTY;
+        clock.copy_from(maker);
+        thread.acquire(&clock);
+        clock.clear();
+        maker.after_release();
+    }
+    thread.set_own();
+    thread.life.store(RUNNING, Release);
+    thread
+}
+
+/// Calls `visit` for each record that is in use.
+pub fn each(mut visit: impl FnMut(&'static Thread)) {
+    for index in 0..RECORDS.load(Acquire) {
+        let thread = record(index);
+        if thread.life.load(Acquire) != UNUSED {
+            visit(thread);
+        }
+    }
+}
+
+impl Thread {
+    /// The calling thread becomes this one.
+    pub fn begin(&'static mut self, block: *mut Block) {
+        self.block = block;
+        unsafe {
+            let frames = (record_address(self.index) + FRAMES) as *mut Frame;
+            *frames = Frame { function: 0, call: 0, node: 0, unused: 0 };
+            (*block).top = frames;
+            (*block).limit = frames.add(DEEPEST);
+        }
+        SELF.set(self);
+        self.new_epoch();
+    }
+
+    /// The thread has ended; its record stays until it is joined.
+    pub fn end(&mut self) {
+        unsafe { (*self.block).epoch = u32::MAX };
+        self.block = std::ptr::null_mut();
+        SELF.set(std::ptr::null_mut());
+        let last = if self.used { self.clock } else { self.clock - 1 };
+        slots::ended(self.slot, last);
+        if self.life.swap(ENDED, AcqRel) == DETACHED {
+            self.forget();
+        }
+    }
+
+    /// Nobody will ask for this thread any more.
+    pub fn forget(&mut self) {
+        self.release_fence.clear();
+        self.relaxed_reads.clear();
+        self.life.store(UNUSED, Release);
+        slots::record_is_free(self.index);
+    }
+
+    #[inline(always)]
+    pub fn knows_epoch(&self, epoch: u32) -> bool {
+        let (slot, clock) = epochs::parts(epoch);
+        unsafe { *self.values().add(slot) >= clock }
+    }
+
+    #[inline(always)]
+    pub fn knows_value(&self, slot: usize, clock: u32) -> bool {
+        unsafe { *self.values().add(slot) >= clock }
+    }
+
+    /// Whether everything in the clock is known, as far as one look can tell.
+    #[inline(always)]
+    pub fn knows(&self, clock: &Clock) -> bool {
+        clock.source().is_some_and(|(slot, value)| self.knows_value(slot, value))
+    }
+
+    /// Brings in what a release left.
+    #[inline(always)]
+    pub fn acquire(&mut self, clock: &Clock) {
+        if !clock.is_empty() && !self.knows(clock) {
+            self.acquire_values(clock.values());
+        }
+    }
+
+    fn acquire_values(&mut self, values: &[u32]) {
+        let mine = unsafe { std::slice::from_raw_parts_mut(self.values(), values.len()) };
+        let mut grown = 0;
+        for (mine, theirs) in mine.iter_mut().zip(values) {
+            grown |= u32::from(*theirs > *mine);
+            *mine = (*mine).max(*theirs);
+        }
+        self.grown |= grown != 0;
+        self.width = self.width.max(values.len());
+    }
+
+    /// Joins the last clock of an ended thread.
+    pub fn acquire_all_of(&mut self, other: &Thread) {
+        let values = unsafe { std::slice::from_raw_parts(other.values(), other.width) };
+        self.acquire_values(values);
+    }
+
+    /// Own slot and the clock value that a release made now tells others.
+    #[inline(always)]
+    pub fn published(&self) -> (usize, u32) {
+        (self.slot, if self.used || self.grown { self.clock } else { self.clock - 1 })
+    }
+
+    /// After something was published: what the thread does next is not part of it.
+    #[inline(always)]
+    pub fn after_release(&mut self) {
+        if self.used || self.grown {
+            self.clock += 1;
+            self.set_own();
+            self.used = false;
+            self.grown = false;
+            self.epoch += 1;
+            if self.epoch % epochs::RUN == 0 {
+                self.new_epoch();
+            }
+            self.show_epoch();
+        }
+    }
+
+    /// In a signal handler that interrupted the runtime. Only inside the gate.
+    pub fn is_nested(&self) -> bool {
+        self.inside.load(Relaxed) > 1
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    pub fn values(&self) -> *mut u32 {
+        (self as *const Thread as usize + VALUES) as *mut u32
+    }
+
+    #[inline(always)]
+    pub fn top(&self) -> *mut Frame {
+        unsafe { (*self.block).top }
+    }
+
+    /// The site of the call that the program is making.
+    pub fn call_site(&self) -> u32 {
+        unsafe { (*self.top()).call }
+    }
+
+    pub fn hold(&mut self, address: usize, mode: Mode) {
+        if self.held_count < MOST_HELD {
+            self.held[self.held_count] = Held { address, mode, site: self.call_site() };
+        }
+        self.held_count += 1;
+        self.locks = STALE;
+    }
+
+    pub fn let_go(&mut self, address: usize) {
+        let count = self.held_count.min(MOST_HELD);
+        if let Some(at) = self.held[..count].iter().rposition(|held| held.address == address) {
+            self.held.copy_within(at + 1..count, at);
+            self.held_count = if self.held_count > MOST_HELD { MOST_HELD - 1 } else { self.held_count - 1 };
+        } else if self.held_count > MOST_HELD {
+            self.held_count -= 1;
+        }
+        self.locks = if self.held_count == 0 { NO_LOCKS } else { STALE };
+    }
+
+    pub fn held(&self) -> &[Held] {
+        &self.held[..self.held_count.min(MOST_HELD)]
+    }
+
+    fn set_own(&mut self) {
+        unsafe { *self.values().add(self.slot) = self.clock };
+    }
+
+    fn new_epoch(&mut self) {
+        match epochs::new_run(self.slot as u32, self.clock, self.id) {
+            Some(epoch) => self.epoch = epoch,
+            None => crate::start::give_up("too many synchronisations for Raddle's table of epochs"),
+        }
+        self.show_epoch();
+    }
+
+    fn show_epoch(&mut self) {
+        self.memo.forget();
+        self.walks.forget();
+        unsafe {
+            (*self.block).epoch = self.epoch;
+            (*self.block).known = [u32::MAX; 64];
+        }
+    }
+}
+
+pub fn record(index: u32) -> &'static mut Thread {
+    unsafe { &mut *(record_address(index) as *mut Thread) }
+}
+
+fn record_address(index: u32) -> usize {
+    THREADS + index as usize * STRIDE
+}

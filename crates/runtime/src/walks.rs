@@ -1,0 +1,83 @@
+//! Loops that walk memory, checked as one range, and the ranges that a thread has walked in its present epoch.
+
+use crate::cells;
+use crate::collect;
+use crate::contexts::{self, Shape};
+use crate::gate;
+use crate::lanes::Kind;
+use crate::thread::Thread;
+
+const ENTRIES: usize = 1024;
+
+/// `count` accesses of `size` bytes, `stride` bytes apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Walk {
+    pub first: usize,
+    pub stride: isize,
+    pub count: usize,
+    pub size: u32,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Entry {
+    walk: Walk,
+    generation: u32,
+}
+
+/// Zeroed memory is an empty cache.
+#[repr(C)]
+pub struct Walks {
+    entries: [Entry; ENTRIES],
+    generation: u32,
+}
+
+impl Walks {
+    #[inline(always)]
+    pub fn forget(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+    }
+
+    fn slot(walk: &Walk) -> usize {
+        let mixed = (walk.first as u64 ^ (walk.stride as u64).rotate_left(23))
+            .wrapping_add(walk.count as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 48) as usize % ENTRIES
+    }
+
+    /// Whether the same walk was made in this epoch, as this kind or as a write.
+    fn has(&self, walk: &Walk) -> bool {
+        let entry = &self.entries[Self::slot(walk)];
+        let covers = entry.walk == *walk || entry.walk == Walk { kind: Kind::Write, ..*walk };
+        entry.generation == self.generation && covers
+    }
+
+    fn put(&mut self, walk: Walk) {
+        self.entries[Self::slot(&walk)] = Entry { walk, generation: self.generation };
+    }
+}
+
+pub fn walk(thread: &mut Thread, walk: Walk, site: u32) {
+    if walk.count == 0 || walk.size == 0 || thread.walks.has(&walk) {
+        return;
+    }
+    let Walk { first, stride, count, size, kind } = walk;
+    gate::enter(thread);
+    let context = contexts::of(thread, site, Shape::plain(size as usize, kind == Kind::Write));
+    let last = first.wrapping_add_signed(stride.wrapping_mul(count as isize - 1));
+    if stride.unsigned_abs() <= size as usize {
+        let (low, high) = (first.min(last), first.max(last));
+        cells::span(thread, low, high - low + size as usize, kind, context);
+    } else {
+        let mut at = first;
+        for _ in 0..count {
+            cells::span(thread, at, size as usize, kind, context);
+            at = at.wrapping_add_signed(stride);
+        }
+    }
+    thread.walks.put(walk);
+    gate::leave(thread);
+    collect::if_needed(thread);
+}
