@@ -63,7 +63,14 @@ pub(crate) fn run(
     module.run(passes(level), &target).map_err(failed("optimisation"))?;
     if let Some(hot) = options.hot {
         let hot = Module::read(&context, hot).map_err(failed("reading the inlined hooks"))?;
+        let inlined: Vec<String> = hot
+            .functions()
+            .into_iter()
+            .filter(|function| function.function_has(None, "alwaysinline"))
+            .map(Value::name)
+            .collect();
         module.link(hot).map_err(failed("linking the inlined hooks"))?;
+        module.hide(&inlined);
         module.run(AFTER, &target).map_err(failed("inlining of hooks"))?;
     }
     let object = module.object(&target).map_err(failed("code generation"))?;

@@ -137,6 +137,15 @@ impl Module {
         }
     }
 
+    /// Makes functions with a body invisible outside the object.
+    pub(crate) fn hide(&self, names: &[String]) {
+        for function in names.iter().filter_map(|name| self.function(name)) {
+            if !function.is_declaration() {
+                unsafe { LLVMSetLinkage(function.0, LLVMLinkage::LLVMInternalLinkage) };
+            }
+        }
+    }
+
     /// A zero variable of this module alone.
     pub(crate) fn hidden_zero(&self, name: &str, ty: Type) -> Value {
         let name = CString::new(name).unwrap_or_default();

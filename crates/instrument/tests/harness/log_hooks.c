@@ -10,8 +10,8 @@ static unsigned region;
 static long lowest = BYTES, highest;
 
 struct raddle_frame { uint32_t function; uint32_t call; };
-static struct raddle_frame frames[100000];
-static struct raddle_frame *top = frames;
+static _Thread_local struct raddle_frame frames[10000];
+static _Thread_local long depth;
 static long deepest;
 
 static void touch(const void *p, uint64_t bytes, int kind) {
@@ -42,7 +42,7 @@ void sync_point(void) {
 
 __attribute__((destructor)) static void last(void) {
     sync_point();
-    if (top != frames) printf("@stack off by %ld\n", (long)(top - frames));
+    if (depth) printf("@stack off by %ld\n", depth);
     if (getenv("DEEPEST")) printf("@deepest %ld\n", deepest);
 }
 
@@ -60,12 +60,11 @@ void __raddle_read_walk(const void *p, int64_t stride, uint64_t count, uint32_t 
 void __raddle_write_walk(void *p, int64_t stride, uint64_t count, uint32_t size, uint32_t site) { walk(p, stride, count, size, 2); }
 
 struct raddle_frame *__raddle_enter(uint32_t site) {
-    struct raddle_frame *old = top++;
-    if (top - frames > deepest) deepest = top - frames;
-    return old;
+    if (++depth > deepest) deepest = depth;
+    return frames + depth - 1;
 }
-void __raddle_exit(struct raddle_frame *old) { top = old; }
-void __raddle_again(struct raddle_frame *old) { top = old + 1; }
+void __raddle_exit(struct raddle_frame *old) { depth = old - frames; }
+void __raddle_again(struct raddle_frame *old) { depth = old + 1 - frames; }
 void __raddle_call(uint32_t site) {}
 
 void *__raddle_atomic_enter(void *p, uint32_t size, uint32_t kind, uint32_t order, uint32_t failure, uint32_t site) { sync_point(); return p; }
