@@ -5,9 +5,15 @@
 //! one left it.
 
 pub mod condition;
+pub mod memory;
 pub mod mutex;
+pub mod once;
+pub mod process;
 pub mod real;
+pub mod rwlock;
+pub mod semaphore;
 pub mod threads;
+pub mod wrappers;
 
 use crate::report;
 

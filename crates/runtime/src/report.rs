@@ -91,9 +91,10 @@ pub fn exit() {
     output::line(&line, || if races > 0 { format!("raddle: {races} race(s)\n") } else { String::new() });
 }
 
-/// For the child of a fork: its races are its own.
+/// In the child of a fork: its races are its own.
 pub fn reset() {
     SEEN.reset();
+    RACES.store(0, Relaxed);
 }
 
 fn access(line: &mut String, thread: u32, context: &Context) {

@@ -63,6 +63,11 @@ pub fn release_unless(mut live: impl FnMut(usize) -> bool) {
     }
 }
 
+/// In the child of a fork.
+pub fn reset() {
+    STATE.reset();
+}
+
 pub fn free_record() -> Option<u32> {
     STATE.lock().records.pop()
 }

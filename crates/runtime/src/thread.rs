@@ -85,8 +85,8 @@ pub struct Thread {
     pub memo: Memo,
     pub walks: Walks,
     pub pending: Pending,
-    /// The initialiser that `pthread_once` is about to run.
-    pub once: usize,
+    /// The once object and the initialiser that the C library is about to run.
+    pub once: (usize, usize),
     /// Inside a report or an interposed function that calls others.
     pub busy: u32,
     pub exit_rounds: u32,
@@ -151,6 +151,17 @@ pub fn each(mut visit: impl FnMut(&'static Thread)) {
         let thread = record(index);
         if thread.life.load(Acquire) != UNUSED {
             visit(thread);
+        }
+    }
+}
+
+/// In the child of a fork: the other threads do not exist.
+pub fn keep_only(survivor: &Thread) {
+    for index in 0..RECORDS.load(Acquire) {
+        if index != survivor.index {
+            let thread = record(index);
+            thread.inside.store(0, Relaxed);
+            thread.life.store(UNUSED, Release);
         }
     }
 }

@@ -1,0 +1,156 @@
+//! The heap and mapped memory: what is handed out is new to everybody, what is given back is written.
+
+use super::real::real;
+use crate::gate;
+use crate::heap;
+use crate::thread;
+use libc::{c_void, off_t, size_t};
+
+real! {
+    fn posix_memalign(block: *mut *mut c_void, alignment: size_t, bytes: size_t) -> i32;
+    fn malloc_usable_size(block: *mut c_void) -> size_t;
+    fn mmap(start: *mut c_void, bytes: size_t, protection: i32, flags: i32, file: i32, offset: off_t) -> *mut c_void;
+    fn munmap(start: *mut c_void, bytes: size_t) -> i32;
+}
+
+unsafe extern "C" {
+    fn __libc_malloc(bytes: size_t) -> *mut c_void;
+    fn __libc_calloc(count: size_t, bytes: size_t) -> *mut c_void;
+    fn __libc_realloc(block: *mut c_void, bytes: size_t) -> *mut c_void;
+    fn __libc_memalign(alignment: size_t, bytes: size_t) -> *mut c_void;
+    fn __libc_free(block: *mut c_void);
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn malloc(bytes: size_t) -> *mut c_void {
+    made(__libc_malloc(bytes), bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calloc(count: size_t, bytes: size_t) -> *mut c_void {
+    made(__libc_calloc(count, bytes), count.wrapping_mul(bytes))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: size_t) -> *mut c_void {
+    if block.is_null() {
+        return malloc(bytes);
+    }
+    if let Some(thread) = thread::current() {
+        heap::gone(thread, block as usize);
+    }
+    let new = __libc_realloc(block, bytes);
+    if new.is_null() && bytes != 0 {
+        // The old block stays as it was.
+        made(block, real::malloc_usable_size(block));
+        return new;
+    }
+    made(new, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: size_t, bytes: size_t) -> *mut c_void {
+    match count.checked_mul(bytes) {
+        Some(bytes) => realloc(block, bytes),
+        None => {
+            *libc::__errno_location() = libc::ENOMEM;
+            std::ptr::null_mut()
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn free(block: *mut c_void) {
+    if block.is_null() {
+        return;
+    }
+    if let Some(thread) = thread::current() {
+        heap::gone(thread, block as usize);
+    }
+    __libc_free(block);
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memalign(alignment: size_t, bytes: size_t) -> *mut c_void {
+    made(__libc_memalign(alignment, bytes), bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aligned_alloc(alignment: size_t, bytes: size_t) -> *mut c_void {
+    made(__libc_memalign(alignment, bytes), bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn valloc(bytes: size_t) -> *mut c_void {
+    made(__libc_memalign(4096, bytes), bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pvalloc(bytes: size_t) -> *mut c_void {
+    let bytes = bytes.next_multiple_of(4096);
+    made(__libc_memalign(4096, bytes), bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_memalign(block: *mut *mut c_void, alignment: size_t, bytes: size_t) -> i32 {
+    let result = real::posix_memalign(block, alignment, bytes);
+    if result == 0 {
+        made(*block, bytes);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmap(
+    start: *mut c_void,
+    bytes: size_t,
+    protection: i32,
+    flags: i32,
+    file: i32,
+    offset: off_t,
+) -> *mut c_void {
+    mapped(real::mmap(start, bytes, protection, flags, file, offset), bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmap64(
+    start: *mut c_void,
+    bytes: size_t,
+    protection: i32,
+    flags: i32,
+    file: i32,
+    offset: off_t,
+) -> *mut c_void {
+    mapped(real::mmap(start, bytes, protection, flags, file, offset), bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn munmap(start: *mut c_void, bytes: size_t) -> i32 {
+    forget(start as usize, bytes);
+    real::munmap(start, bytes)
+}
+
+fn mapped(start: *mut c_void, bytes: size_t) -> *mut c_void {
+    if start != libc::MAP_FAILED {
+        forget(start as usize, bytes);
+    }
+    start
+}
+
+fn forget(start: usize, bytes: usize) {
+    if let Some(thread) = thread::current() {
+        gate::enter(thread);
+        heap::clean(thread, start, start + bytes);
+        gate::leave(thread);
+    }
+}
+
+#[inline(always)]
+unsafe fn made(block: *mut c_void, bytes: size_t) -> *mut c_void {
+    if !block.is_null()
+        && let Some(thread) = thread::current()
+    {
+        heap::made(thread, block as usize, bytes, real::malloc_usable_size(block));
+    }
+    block
+}

@@ -1,0 +1,52 @@
+//! Processes: forks, and ways to end without running handlers.
+
+use super::real::real;
+use super::threads;
+use crate::{gate, heap, objects, output, records, report, thread};
+use libc::pid_t;
+
+real! {
+    fn fork() -> pid_t;
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fork() -> pid_t {
+    let Some(me) = thread::current() else { return real::fork() };
+    let tables = heap::lock_all();
+    let child = real::fork();
+    drop(tables);
+    if child == 0 {
+        gate::reset();
+        records::reset_locks();
+        objects::reset_locks();
+        threads::reset();
+        report::reset();
+        crate::slots::reset();
+        thread::keep_only(me);
+        output::restart();
+    }
+    child
+}
+
+/// The child of a `vfork` runs in our memory; a fork does what it needs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vfork() -> pid_t {
+    fork()
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn _exit(status: i32) -> ! {
+    end(status)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn _Exit(status: i32) -> ! {
+    end(status)
+}
+
+fn end(status: i32) -> ! {
+    report::exit();
+    loop {
+        unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    }
+}
