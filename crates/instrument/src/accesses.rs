@@ -3,47 +3,28 @@
 use inkwell::llvm_sys::LLVMOpcode;
 
 use crate::body::Body;
+use crate::checks::Size;
+use crate::emit::Emitter;
 use crate::llvm::{Module, Value};
 use crate::locals::Locals;
 use crate::marks::{Marks, Role};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
-    Bytes(u64),
-    Computed(Value),
-}
-
-/// A check to be written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Check {
-    pub(crate) role: Role,
-    pub(crate) address: Value,
-    pub(crate) size: Size,
-    /// The instruction that it stands before and speaks for.
-    pub(crate) at: Value,
-    pub(crate) block: usize,
-    /// The instruction's position in its block.
-    pub(crate) position: usize,
-}
-
-/// All checks of a function, in the order of its code.
-pub(crate) fn plan(module: &Module, body: &Body, locals: &mut Locals<'_>, marks: &Marks) -> Vec<Check> {
-    let mut checks = Vec::new();
-    for (block, instructions) in body.instructions.iter().enumerate() {
-        for (position, &at) in instructions.iter().enumerate() {
-            for (role, address, size) in touched(module, at) {
-                let empty = size == Size::Bytes(0);
-                if !empty
-                    && address.ty().is_plain_pointer()
-                    && marks.keeps(module, at, role)
-                    && !locals.needs_no_check(address)
-                {
-                    checks.push(Check { role, address, size, at, block, position });
-                }
+/// Writes a check before every access of a function that others may see.
+pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals<'_>, marks: &mut Marks) {
+    let module = emitter.module;
+    for &inst in body.instructions.iter().flatten() {
+        for (role, address, size) in touched(module, inst) {
+            if size != Size::Bytes(0)
+                && address.ty().is_plain_pointer()
+                && marks.keeps(module, inst, role)
+                && !locals.needs_no_check(address)
+            {
+                let site = marks.site(module, inst, role);
+                emitter.builder.before(inst);
+                emitter.check(role, address, size, site);
             }
         }
     }
-    checks
 }
 
 type Touched = (Role, Value, Size);

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use inkwell::llvm_sys::LLVMOpcode;
 
+use crate::hooks::PREFIX;
 use crate::llvm::{Module, Value};
 use crate::stack::is_pure_library;
 
@@ -70,6 +71,9 @@ impl Barriers {
                 let name = callee.name();
                 if name.starts_with("llvm.") {
                     return false;
+                }
+                if let Some(hook) = name.strip_prefix(PREFIX) {
+                    return hook.starts_with("atomic") || hook == "fence";
                 }
                 let library = callee.is_declaration() && FREE.contains(&name.as_str());
                 !library && !is_pure_library(callee) && !self.free.contains(&callee)

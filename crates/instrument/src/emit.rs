@@ -1,39 +1,39 @@
 //! Writes planned checks into the function.
 
-use crate::accesses::{Check, Size};
+use crate::checks::Size;
 use crate::hooks::Hooks;
 use crate::llvm::{Builder, Module, Value};
-use crate::marks::{Marks, Role};
+use crate::marks::Role;
 
 pub(crate) struct Emitter<'a> {
     pub(crate) module: &'a Module,
     pub(crate) builder: Builder<'a>,
     pub(crate) hooks: &'a Hooks,
-    /// In a library: what is added to all its site ids.
-    pub(crate) base: Option<Value>,
 }
 
 impl Emitter<'_> {
-    /// The number of a site, at the builder's position.
+    /// The number of a site. In a library its base is added at the end, by [`Emitter::add_base`].
     pub(crate) fn site(&self, site: u32) -> Value {
-        let constant = self.builder.int32(site);
-        match self.base {
-            None => constant,
-            Some(base) => {
-                let base = self.builder.load(self.module.int(32), base);
-                self.builder.add(base, constant)
+        self.builder.int32(site)
+    }
+
+    /// In a library, adds what its site ids start from to the site of every call of a hook.
+    pub(crate) fn add_base(&self, base: Value) {
+        let int = self.module.int(32);
+        for function in self.module.functions() {
+            for call in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+                let Some(hook) = call.direct_callee() else { continue };
+                let Some(position) = self.hooks.site_position(hook) else { continue };
+                let Some(site) = call.operand(position) else { continue };
+                self.builder.before(call);
+                let base = self.builder.load(int, base);
+                call.set_operand(position, self.builder.add(base, site));
             }
         }
     }
 
-    /// A check right before its access.
-    pub(crate) fn check(&self, check: &Check, marks: &mut Marks) {
-        let site = marks.site(self.module, check.at, check.role);
-        self.builder.before(check.at);
-        self.check_here(check.role, check.address, check.size, site);
-    }
-
-    pub(crate) fn check_here(&self, role: Role, address: Value, size: Size, site: u32) {
+    /// A check at the builder's position.
+    pub(crate) fn check(&self, role: Role, address: Value, size: Size, site: u32) {
         let write = role == Role::Write;
         let site = self.site(site);
         if let Size::Bytes(bytes) = size

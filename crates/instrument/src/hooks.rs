@@ -25,7 +25,7 @@ pub(crate) struct Hooks {
 }
 
 /// Sizes with a check of their own.
-const SIZES: [u64; 5] = [1, 2, 4, 8, 16];
+pub(crate) const SIZES: [u64; 5] = [1, 2, 4, 8, 16];
 /// `memory(inaccessiblemem: readwrite)` as LLVM 19 encodes it: two bits for each kind of memory, the second kind.
 const INACCESSIBLE: u64 = 3 << 2;
 
@@ -67,6 +67,18 @@ impl Hooks {
             atomic_leave: barrier("atomic_leave", void, &[pointer, i32]),
             fence: barrier("fence", void, &[i32, i32]),
         }
+    }
+
+    /// Which argument of a hook is a site.
+    pub(crate) fn site_position(&self, hook: Value) -> Option<u32> {
+        let at = |position: u32, hooks: &[Value]| hooks.contains(&hook).then_some(position);
+        at(1, &self.reads)
+            .or(at(1, &self.writes))
+            .or(at(2, &[self.read_bytes, self.write_bytes]))
+            .or(at(4, &[self.read_walk, self.write_walk]))
+            .or(at(0, &[self.enter, self.call]))
+            .or(at(5, &[self.atomic_enter]))
+            .or(at(1, &[self.fence]))
     }
 
     /// The check for so many bytes, if there is a special one.

@@ -1,8 +1,8 @@
 //! How a value changes from one iteration of a loop to the next, where that is the same every time.
 //!
 //! A small scalar evolution: header phis with a fixed increment, and sums, products and extensions of them. Exact or nothing: a value
-//! of fewer bits than an address may be extended only if it cannot wrap, which C's signed arithmetic promises (`nsw`) and a test
-//! against an upper bound before each increment proves.
+//! of fewer bits than an address may be extended only if it cannot wrap, which C's signed arithmetic promises (`nsw`), LLVM has proved
+//! (`nuw`), or a test against an upper bound before each increment proves.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,11 @@ struct Change {
     step: Step,
     /// Whether the value cannot wrap as a signed number.
     no_wrap: bool,
+    /// The same as an unsigned number.
+    no_unsigned_wrap: bool,
 }
+
+const STEADY: Change = Change { step: Step::Fixed(0), no_wrap: true, no_unsigned_wrap: true };
 
 pub(crate) struct Induction<'a> {
     pub(crate) module: &'a Module,
@@ -51,7 +55,7 @@ impl Induction<'_> {
 
     fn change(&self, value: Value, depth: u32) -> Option<Change> {
         if self.is_invariant(value) {
-            return Some(Change { step: Step::Fixed(0), no_wrap: true });
+            return Some(STEADY);
         }
         if depth > DEEPEST {
             return None;
@@ -63,11 +67,11 @@ impl Induction<'_> {
             LLVMOpcode::LLVMBitCast => of(0),
             LLVMOpcode::LLVMAdd => {
                 let (a, b) = (of(0)?, of(1)?);
-                Some(Change { step: plus(a.step, b.step)?, no_wrap: kept(value, a, b) })
+                Some(kept(value, plus(a.step, b.step)?, a, b))
             }
             LLVMOpcode::LLVMSub => {
                 let (a, b) = (of(0)?, of(1)?);
-                Some(Change { step: plus(a.step, times(b.step, -1)?)?, no_wrap: kept(value, a, b) })
+                Some(kept(value, plus(a.step, times(b.step, -1)?)?, a, b))
             }
             LLVMOpcode::LLVMMul => {
                 let (a, b) = (of(0)?, of(1)?);
@@ -85,22 +89,22 @@ impl Induction<'_> {
                         _ => return None,
                     },
                 };
-                Some(Change { step, no_wrap: kept(value, a, b) })
+                Some(kept(value, step, a, b))
             }
             LLVMOpcode::LLVMShl => {
                 let a = of(0)?;
                 let by = operand(1)?.int_signed().filter(|by| (0..32).contains(by))?;
-                Some(Change {
-                    step: times(a.step, 1 << by)?,
-                    no_wrap: a.no_wrap && value.has_no_signed_wrap(),
-                })
+                Some(kept(value, times(a.step, 1 << by)?, a, a))
             }
             LLVMOpcode::LLVMSExt => of(0).filter(|change| change.no_wrap),
             LLVMOpcode::LLVMZExt => {
                 let inner = operand(0)?;
                 let change = of(0)?;
-                let steady = change.step == Step::Fixed(0) || self.is_bounded_above(inner, change.step);
-                steady.then_some(Change { step: change.step, no_wrap: true })
+                let upward = matches!(change.step, Step::Fixed(0..));
+                let same = (value.is_of_non_negative() && change.no_wrap)
+                    || (upward && change.no_unsigned_wrap)
+                    || self.is_bounded_above(inner, change.step);
+                same.then_some(Change { no_wrap: true, no_unsigned_wrap: upward, ..change })
             }
             LLVMOpcode::LLVMGetElementPtr => {
                 let mut step = of(0)?.step;
@@ -113,7 +117,7 @@ impl Induction<'_> {
                         step = plus(step, times(change.step, scale)?)?;
                     }
                 }
-                Some(Change { step, no_wrap: false })
+                Some(Change { step, no_wrap: false, no_unsigned_wrap: false })
             }
             _ => None,
         }
@@ -135,7 +139,7 @@ impl Induction<'_> {
     /// What was added to a phi to get the value of the next iteration.
     fn increment(&self, value: Value, phi: Value, depth: u32) -> Option<Change> {
         if value == phi {
-            return Some(Change { step: Step::Fixed(0), no_wrap: true });
+            return Some(STEADY);
         }
         if depth > DEEPEST {
             return None;
@@ -154,14 +158,12 @@ impl Induction<'_> {
                     Some(more) => (from(a)?, more),
                     None => (from(b)?, invariant(a)?),
                 };
-                let no_wrap = inner.no_wrap && value.has_no_signed_wrap();
-                Some(Change { step: plus(inner.step, more)?, no_wrap })
+                Some(kept(value, plus(inner.step, more)?, inner, inner))
             }
             LLVMOpcode::LLVMSub => {
                 let inner = from(value.operand(0)?)?;
                 let less = times(invariant(value.operand(1)?)?, -1)?;
-                let no_wrap = inner.no_wrap && value.has_no_signed_wrap();
-                Some(Change { step: plus(inner.step, less)?, no_wrap })
+                Some(kept(value, plus(inner.step, less)?, inner, inner))
             }
             LLVMOpcode::LLVMGetElementPtr => {
                 let mut step = from(value.operand(0)?)?.step;
@@ -171,7 +173,7 @@ impl Induction<'_> {
                         Summand::Index(index, scale) => plus(step, times(invariant(index)?, scale)?)?,
                     };
                 }
-                Some(Change { step, no_wrap: false })
+                Some(Change { step, no_wrap: false, no_unsigned_wrap: false })
             }
             LLVMOpcode::LLVMPHI => match value.incoming()[..] {
                 [(_, only)] => from(only),
@@ -245,8 +247,13 @@ impl Induction<'_> {
     }
 }
 
-fn kept(value: Value, a: Change, b: Change) -> bool {
-    value.has_no_signed_wrap() && a.no_wrap && b.no_wrap
+/// The change of an operation on two values that change.
+fn kept(value: Value, step: Step, a: Change, b: Change) -> Change {
+    Change {
+        step,
+        no_wrap: value.has_no_signed_wrap() && a.no_wrap && b.no_wrap,
+        no_unsigned_wrap: value.has_no_unsigned_wrap() && a.no_unsigned_wrap && b.no_unsigned_wrap,
+    }
 }
 
 fn plus(a: Step, b: Step) -> Option<Step> {

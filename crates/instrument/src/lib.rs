@@ -1,8 +1,9 @@
 //! From the bitcode of a program's units to one object file with checks for races in it.
 //!
-//! Way of the data: `frontend` links the units and numbers the sites; [`pipeline`] runs the passes that cannot lose a race; then each
-//! function is read ([`body`], [`locals`]), its checks are planned ([`accesses`]), reduced ([`redundancy`], [`walks`]) and written
-//! ([`emit`]), with atomics ([`atomics`]), calls and the shadow stack ([`stack`]) around them; then LLVM optimises and makes code.
+//! Way of the data: `frontend` links the units and numbers the sites; [`pipeline`] runs the passes that cannot lose a race; then every
+//! access that other threads may see gets a check ([`accesses`], [`locals`]), and the runtime is told of atomics ([`atomics`]). LLVM
+//! simplifies addresses, checks that others stand for go ([`redundancy`]), loops get one check for all they walk ([`walks`]); the
+//! shadow stack is written ([`stack`]), then LLVM optimises and makes code.
 //! Why no race is lost on the way: decision 15. Errs to more checks: what is not understood is checked where it stands.
 
 mod accesses;
@@ -10,6 +11,7 @@ mod address;
 mod atomics;
 mod barriers;
 mod body;
+mod checks;
 mod emit;
 mod graph;
 mod hooks;

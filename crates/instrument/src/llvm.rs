@@ -1,7 +1,7 @@
 //! The unsafe code of the crate: LLVM's C API as `Copy` handles, for reading and for writing.
 //!
-//! A handle is valid as long as the [`Module`] it comes from and the instruction behind it has not been erased; no handle is kept
-//! across a run of passes. LLVM's accessors crash when asked for what a value is not: methods here check the kind first.
+//! A handle is valid as long as the [`Module`] it comes from and the instruction behind it has not been erased; no handle of an
+//! instruction is kept across a run of passes. LLVM's accessors crash when asked for what a value is not: methods here check the kind first.
 
 mod build;
 mod module;

@@ -9,6 +9,7 @@ use crate::accesses;
 use crate::atomics;
 use crate::barriers::Barriers;
 use crate::body::Body;
+use crate::checks;
 use crate::emit::Emitter;
 use crate::graph::Graph;
 use crate::hooks::{Hooks, PREFIX};
@@ -29,7 +30,12 @@ pub(crate) struct Made {
 
 /// Inlining and splitting of locals: removes memory of one thread only. Simplifying control flow is not among them, because LLVM's
 /// pass makes conditional loads unconditional.
-const BEFORE: &str = "cgscc(inline,function(sroa)),function(loop-simplify)";
+const BEFORE: &str = "cgscc(inline,function(sroa))";
+/// Once every access has its check: merges equal addresses, moves what does not change out of loops. Checks stay where they are; the
+/// program's own accesses may go.
+const SIMPLIFY: &str = "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
+    loop-mssa(loop-rotate,licm),gvn,loop-mssa(licm),loop(indvars),\
+    instcombine<no-verify-fixpoint>,loop-simplify)";
 /// After the hooks have been linked: they are small and marked to be inlined.
 const AFTER: &str =
     "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -56,8 +62,18 @@ pub(crate) fn run(
     module.run(BEFORE, &target).map_err(failed("inlining"))?;
     unpin(&module, pinned);
 
-    instrument(&module, options, &mut marks);
+    let hooks = Hooks::declare(&module);
+    let emitter = Emitter { module: &module, builder: Builder::new(&module), hooks: &hooks };
+    let functions: Vec<Value> =
+        module.functions().into_iter().filter(|function| is_ours(*function)).collect();
+    check_all(&emitter, &functions, &mut marks);
     module.verify().map_err(failed("the instrumented program"))?;
+    if options.reduce == Reduce::All {
+        module.run(SIMPLIFY, &target).map_err(failed("simplification"))?;
+        check_less(&emitter, &functions);
+    }
+    finish(&emitter, &functions, options, &mut marks);
+    module.verify().map_err(failed("the reduced program"))?;
     let text = (text == Text::Yes).then(|| module.print());
 
     module.run(passes(level), &target).map_err(failed("optimisation"))?;
@@ -77,37 +93,52 @@ pub(crate) fn run(
     Ok(Made { object, sites: marks.into_used(), text, warnings: Vec::new() })
 }
 
-fn instrument(module: &Module, options: &Options<'_>, marks: &mut Marks) {
-    let functions: Vec<Value> =
-        module.functions().into_iter().filter(|function| is_ours(*function)).collect();
-    let captures = Captures::find(module);
-    let barriers = Barriers::find(module);
-    let hooks = Hooks::declare(module);
-    let shared = options.output == Output::SharedLibrary;
-    let base = shared.then(|| module.hidden_zero(&format!("{PREFIX}site_base"), module.int(32)));
-    let emitter = Emitter { module, builder: Builder::new(module), hooks: &hooks, base };
-    for &function in &functions {
+/// A check for every access, and the runtime told of every atomic operation.
+fn check_all(emitter: &Emitter<'_>, functions: &[Value], marks: &mut Marks) {
+    let captures = Captures::find(emitter.module);
+    for &function in functions {
         let body = Body::read(function);
         let mut locals = Locals::new(&captures);
-        let mut checks = accesses::plan(module, &body, &mut locals, marks);
-        if options.reduce == Reduce::All {
-            let graph = Graph::of(&body);
-            checks = redundancy::reduce(module, &body, &graph, &barriers, checks);
-            checks = walks::write(&emitter, &body, &graph, &barriers, checks, marks);
-        }
-        for check in &checks {
-            emitter.check(check, marks);
-        }
-        atomics::instrument(&emitter, &body, &mut locals, marks);
+        accesses::instrument(emitter, &body, &mut locals, marks);
+        atomics::instrument(emitter, &body, &mut locals, marks);
     }
+}
+
+fn check_less(emitter: &Emitter<'_>, functions: &[Value]) {
+    let barriers = Barriers::find(emitter.module);
+    let hooks = checks::hooks_by_function(emitter.hooks);
+    for &function in functions {
+        let body = Body::read(function);
+        let found = checks::read(&body, &hooks);
+        if found.is_empty() {
+            continue;
+        }
+        let graph = Graph::of(&body);
+        let (needed, mut dead) = redundancy::reduce(emitter.module, &body, &graph, &barriers, found);
+        dead.extend(walks::write(emitter, &body, &graph, &barriers, &needed));
+        // Only now: the body still names these calls.
+        for call in dead {
+            call.erase();
+        }
+    }
+}
+
+/// The shadow stack, and the ties to the runtime.
+fn finish(emitter: &Emitter<'_>, functions: &[Value], options: &Options<'_>, marks: &mut Marks) {
+    let module = emitter.module;
     let silent = Silent::find(module);
-    for &function in &functions {
-        stack::instrument(&emitter, function, &silent, marks);
+    for &function in functions {
+        stack::instrument(emitter, function, &silent, marks);
     }
     rename_wrapped(module, options.wrapped);
-    if !shared {
-        let start = module.declare(&format!("{PREFIX}start"), module.void(), &[]);
-        module.keep_reference(&format!("{PREFIX}anchor"), start);
+    match options.output {
+        Output::SharedLibrary => {
+            emitter.add_base(module.hidden_zero(&format!("{PREFIX}site_base"), module.int(32)));
+        }
+        Output::Executable => {
+            let start = module.declare(&format!("{PREFIX}start"), module.void(), &[]);
+            module.keep_reference(&format!("{PREFIX}anchor"), start);
+        }
     }
 }
 

@@ -10,29 +10,37 @@
 
 use std::collections::HashMap;
 
-use crate::accesses::{Check, Size};
 use crate::address::{Address, Addresses, Root};
 use crate::barriers::Barriers;
 use crate::body::Body;
+use crate::checks::{Check, Size};
 use crate::graph::Graph;
-use crate::llvm::Module;
+use crate::llvm::{Module, Value};
 use crate::marks::Role;
 
-/// Removes checks that others stand for.
+/// Checks that are needed, and calls of checks that others stand for.
 pub(crate) fn reduce(
     module: &Module,
     body: &Body,
     graph: &Graph,
     barriers: &Barriers,
     checks: Vec<Check>,
-) -> Vec<Check> {
+) -> (Vec<Check>, Vec<Value>) {
     let mut addresses = Addresses::new(module);
     let keys = checks.iter().map(|check| key(&mut addresses, check)).collect::<Vec<_>>();
     let mut analysis = Analysis::new(body, barriers, &checks, &keys);
     let mut redundant = vec![false; checks.len()];
     analysis.backward(&mut redundant);
     analysis.forward(graph, &mut redundant);
-    checks.into_iter().zip(redundant).filter(|(_, redundant)| !redundant).map(|(check, _)| check).collect()
+    let (mut needed, mut dead) = (Vec::new(), Vec::new());
+    for (check, redundant) in checks.into_iter().zip(redundant) {
+        if redundant {
+            dead.push(check.call);
+        } else {
+            needed.push(check);
+        }
+    }
+    (needed, dead)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

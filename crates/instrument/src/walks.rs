@@ -7,45 +7,42 @@
 
 use std::collections::HashMap;
 
-use crate::accesses::{Check, Size};
 use crate::barriers::Barriers;
 use crate::body::Body;
+use crate::checks::{Check, Size};
 use crate::emit::Emitter;
 use crate::graph::{Graph, Loop};
 use crate::induction::{Induction, Step};
 use crate::llvm::Value;
-use crate::marks::{Marks, Role};
+use crate::marks::Role;
 
-/// Writes what can be written as walks; gives back the checks that cannot.
+/// Writes walks for checks in loops, where that can be done; gives back the calls of those checks.
 pub(crate) fn write(
     emitter: &Emitter<'_>,
     body: &Body,
     graph: &Graph,
     barriers: &Barriers,
-    checks: Vec<Check>,
-    marks: &mut Marks,
-) -> Vec<Check> {
-    let mut by_loop: Vec<Vec<Check>> = graph.loops.iter().map(|_| Vec::new()).collect();
-    let mut rest = Vec::new();
+    checks: &[Check],
+) -> Vec<Value> {
+    let mut dead = Vec::new();
+    let mut by_loop: Vec<Vec<&Check>> = graph.loops.iter().map(|_| Vec::new()).collect();
     for check in checks {
-        match graph.innermost(check.block) {
-            Some(index) => by_loop[index].push(check),
-            None => rest.push(check),
+        if let Some(index) = graph.innermost(check.block) {
+            by_loop[index].push(check);
         }
     }
     for (area, checks) in graph.loops.iter().zip(by_loop) {
-        match Walker::new(emitter, body, graph, barriers, area) {
-            Some(mut walker) => {
-                for check in checks {
-                    if !walker.walk(&check, marks) {
-                        rest.push(check);
-                    }
-                }
+        if checks.is_empty() {
+            continue;
+        }
+        let Some(mut walker) = Walker::new(emitter, body, graph, barriers, area) else { continue };
+        for check in checks {
+            if walker.walk(check) {
+                dead.push(check.call);
             }
-            None => rest.extend(checks),
         }
     }
-    rest
+    dead
 }
 
 struct Walker<'a> {
@@ -100,7 +97,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Writes the check of all that an access walks; false if it is not such an access.
-    fn walk(&mut self, check: &Check, marks: &mut Marks) -> bool {
+    fn walk(&mut self, check: &Check) -> bool {
         let Induction { body, graph, area, preheader, latch, .. } = self.induction;
         let Size::Bytes(bytes) = check.size else { return false };
         if bytes > u64::from(u32::MAX) || !graph.dominates(check.block, latch) {
@@ -110,11 +107,11 @@ impl<'a> Walker<'a> {
         let Some(after) = self.exits_after(check.block) else { return false };
         let builder = &self.emitter.builder;
         let Some(&end) = body.instructions[preheader].last() else { return false };
-        let site = marks.site(self.emitter.module, check.at, check.role);
-        builder.before_at(end, check.at.location());
+        let location = check.call.location();
+        builder.before_at(end, location);
         let first = self.induction.first(builder, check.address, &mut self.firsts);
         if step == Step::Fixed(0) && check.block == area.header {
-            self.emitter.check_here(check.role, first, check.size, site);
+            self.emitter.check(check.role, first, check.size, check.site);
             return true;
         }
         let wide = self.emitter.module.int(64);
@@ -132,10 +129,10 @@ impl<'a> Walker<'a> {
             let count = self.count_at(target, &after);
             let builder = &self.emitter.builder;
             let Some(point) = body.blocks[target].first_insertion_point() else { continue };
-            builder.before_at(point, check.at.location());
+            builder.before_at(point, location);
             let hooks = self.emitter.hooks;
             let hook = if check.role == Role::Write { hooks.write_walk } else { hooks.read_walk };
-            let site = self.emitter.site(site);
+            let site = self.emitter.site(check.site);
             builder.call(hook, &[first, stride, count, builder.int32(bytes as u32), site]);
         }
         true

@@ -87,10 +87,10 @@ void f(unsigned n) { for (unsigned i = 0; i < n; i++) a[i] = 0; }
 
 // CASE an unsigned counter that may wrap
 // CHECKS: write4=1
-void f(unsigned n) { for (unsigned i = 1; i != n; i++) a[i] = 0; }
+void f(unsigned s, unsigned n) { for (unsigned i = s; i != n; i++) a[i] = 0; }
 
 // CASE a short counter
-// CHECKS: write4=1
+// CHECKS: write_walk=1
 void f(short n) { for (short i = 0; i < n; i++) a[i] = 0; }
 
 // CASE two exits that differ
@@ -115,8 +115,23 @@ void f(int n) { for (int i = 0; i < n; i++) a[i] = pure(i); }
 void f(int n) { for (int i = 0; i < n; i++) { a[i] = 0; atom++; } }
 
 // CASE the same place each time
-// CHECKS: write_walk=1 read_walk=1
+// CHECKS: write4=1 read_walk=1
 void f(int n) { for (int i = 0; i < n; i++) g += b[i]; }
+
+// CASE a base that is in memory
+// CHECKS: read8=1 write_walk=1
+int *base;
+void f(int n) { for (int i = 0; i < n; i++) base[i] = i; }
+
+// CASE a bound and a base behind a pointer
+// CHECKS: read8=1 read4=1 write_walk=1
+struct vector { double *data; int count; };
+void f(struct vector *v) { for (int i = 0; i < v->count; i++) v->data[i] = i; }
+
+// CASE a base that the loop itself may change
+// CHECKS: read8=1 write8=1
+long **table;
+void f(int n) { for (int i = 0; i < n; i++) table[i] = (long *)(table + 1); }
 
 // CASE a wait loop is checked before it waits
 // CHECKS: read4=1

@@ -120,7 +120,7 @@ impl<'a> Builder<'a> {
     /// At the beginning of a block.
     pub(crate) fn phi(&self, block: Block, ty: Type, incoming: &[(Block, Value)]) -> Value {
         unsafe {
-            LLVMPositionBuilderBefore(self.raw, LLVMGetFirstInstruction(block.0));
+            LLVMPositionBuilderBeforeInstrAndDbgRecords(self.raw, LLVMGetFirstInstruction(block.0));
             LLVMSetCurrentDebugLocation2(self.raw, std::ptr::null_mut());
             let phi = LLVMBuildPhi(self.raw, ty.0, c"".as_ptr());
             let (mut blocks, mut values): (Vec<_>, Vec<_>) =

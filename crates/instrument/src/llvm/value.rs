@@ -123,6 +123,16 @@ impl Value {
         Value::maybe(unsafe { LLVMGetPreviousInstruction(self.0) })
     }
 
+    pub(crate) fn erase(self) {
+        unsafe { LLVMInstructionEraseFromParent(self.0) };
+    }
+
+    pub(crate) fn set_operand(self, index: u32, value: Value) {
+        if index < self.operand_count() {
+            unsafe { LLVMSetOperand(self.0, index, value.0) };
+        }
+    }
+
     /// For calls: the callee, through nothing.
     pub(crate) fn callee(self) -> Option<Value> {
         if self.is_call() { Value::maybe(unsafe { LLVMGetCalledValue(self.0) }) } else { None }
@@ -293,12 +303,26 @@ impl Value {
         self.is(LLVMOpcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.0) })
     }
 
-    /// For arithmetic: `nsw`.
-    pub(crate) fn has_no_signed_wrap(self) -> bool {
+    fn is_arithmetic(self) -> bool {
         matches!(
             self.opcode(),
             Some(LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
-        ) && unsafe { LLVMGetNSW(self.0) != 0 }
+        )
+    }
+
+    /// For arithmetic: `nsw`.
+    pub(crate) fn has_no_signed_wrap(self) -> bool {
+        self.is_arithmetic() && unsafe { LLVMGetNSW(self.0) != 0 }
+    }
+
+    /// For arithmetic: `nuw`.
+    pub(crate) fn has_no_unsigned_wrap(self) -> bool {
+        self.is_arithmetic() && unsafe { LLVMGetNUW(self.0) != 0 }
+    }
+
+    /// `zext nneg`: the sign makes no difference.
+    pub(crate) fn is_of_non_negative(self) -> bool {
+        self.is(LLVMOpcode::LLVMZExt) && unsafe { LLVMGetNNeg(self.0) != 0 }
     }
 }
 
