@@ -36,6 +36,8 @@ pub enum What {
     PlainAgain {
         kind: Kind,
     },
+    /// Some bytes race.
+    Race,
 }
 
 /// One entry, as the buffer holds it.
@@ -103,5 +105,6 @@ fn code(what: What) -> u32 {
         What::Atomic { operation, order } => 14 | (operation as u32) << 8 | order.0 << 16,
         What::Fence { order } => 15 | order.0 << 16,
         What::PlainAgain { kind } => 16 | (kind as u32) << 8,
+        What::Race => 17,
     }
 }

@@ -7,6 +7,7 @@ use crate::contexts::{self, Context};
 use crate::epochs;
 use crate::heap;
 use crate::lanes::Conflicts;
+use crate::log::{self, What};
 use crate::options;
 use crate::output;
 use crate::spin::Spin;
@@ -27,6 +28,7 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
     thread.busy += 1;
     let now = contexts::get(context);
     for conflict in conflicts.iter() {
+        log::event(thread, What::Race, granule, u64::from(conflict.bytes), now.site);
         let then = contexts::get(conflict.context);
         let pair = (now.site.min(then.site), now.site.max(then.site));
         if !options::get().every && !SEEN.lock().insert(pair) {

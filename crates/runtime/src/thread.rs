@@ -185,7 +185,10 @@ impl Thread {
         unsafe { (*self.block).epoch = u32::MAX };
         self.block = std::ptr::null_mut();
         SELF.set(std::ptr::null_mut());
+        // Whoever joins it, or gets its slot, must not know an epoch in which nothing was done.
         let last = if self.used { self.clock } else { self.clock - 1 };
+        self.clock = last;
+        self.set_own();
         slots::ended(self.slot, last);
         if self.life.swap(ENDED, AcqRel) == DETACHED {
             self.forget();
