@@ -9,10 +9,11 @@ use inkwell::llvm_sys::LLVMOpcode;
 
 use crate::hooks::PREFIX;
 use crate::llvm::{Module, Value};
+use crate::reach::{Effect, without};
 use crate::stack::is_pure_library;
 
 pub(crate) struct Barriers {
-    /// Functions with a body that reach no barrier.
+    /// Functions that reach no barrier.
     free: HashSet<Value>,
 }
 
@@ -45,42 +46,34 @@ const FREE: [&str; 22] = [
 impl Barriers {
     pub(crate) fn find(module: &Module) -> Barriers {
         let functions = module.functions();
-        let defined = functions.iter().copied().filter(|function| !function.is_declaration());
-        let mut barriers = Barriers { free: defined.collect() };
-        loop {
-            let before = barriers.free.len();
-            for &function in &functions {
-                if barriers.free.contains(&function) {
-                    let mut instructions =
-                        function.blocks().into_iter().flat_map(|block| block.instructions());
-                    if instructions.any(|inst| barriers.is(inst)) {
-                        barriers.free.remove(&function);
-                    }
-                }
-            }
-            if barriers.free.len() == before {
-                return barriers;
-            }
-        }
+        let declared = functions.iter().copied().filter(|function| function.is_declaration());
+        let mut barriers = Barriers { free: declared.filter(|function| is_free(*function)).collect() };
+        let defined = without(module, |inst| match inst.direct_callee() {
+            Some(callee) if !callee.is_declaration() => Effect::Of(callee),
+            _ if barriers.is(inst) => Effect::Here,
+            _ => Effect::Nothing,
+        });
+        barriers.free.extend(defined);
+        barriers
     }
 
     pub(crate) fn is(&self, inst: Value) -> bool {
         match inst.opcode() {
             Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr) => {
-                let Some(callee) = inst.direct_callee() else { return true };
-                let name = callee.name();
-                if name.starts_with("llvm.") {
-                    return false;
-                }
-                if let Some(hook) = name.strip_prefix(PREFIX) {
-                    return hook.starts_with("atomic") || hook == "fence";
-                }
-                let library = callee.is_declaration() && FREE.contains(&name.as_str());
-                !library && !is_pure_library(callee) && !self.free.contains(&callee)
+                inst.direct_callee().is_none_or(|callee| !self.free.contains(&callee))
             }
             Some(LLVMOpcode::LLVMFence) => !inst.is_single_thread(),
             Some(LLVMOpcode::LLVMResume) => true,
             _ => inst.order().is_some(),
         }
+    }
+}
+
+/// Whether a function without a body is known not to synchronise.
+fn is_free(function: Value) -> bool {
+    let name = function.name();
+    match name.strip_prefix(PREFIX) {
+        Some(hook) => !hook.starts_with("atomic") && hook != "fence",
+        None => name.starts_with("llvm.") || FREE.contains(&name.as_str()) || is_pure_library(function),
     }
 }

@@ -11,6 +11,20 @@ use crate::marks::Role;
 pub(crate) enum Size {
     Bytes(u64),
     Computed(Value),
+    /// So many accesses of some bytes each, a stride apart.
+    Walk {
+        stride: Value,
+        count: Value,
+        bytes: u32,
+    },
+}
+
+/// How a hook says what it checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Sized(u64),
+    Bytes,
+    Walk,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,36 +40,49 @@ pub(crate) struct Check {
 }
 
 /// All checks of a function, in the order of its code.
-pub(crate) fn read(body: &Body, hooks: &HashMap<Value, (Role, Option<u64>)>) -> Vec<Check> {
+pub(crate) fn read(body: &Body, hooks: &HashMap<Value, (Role, Form)>) -> Vec<Check> {
     let mut checks = Vec::new();
     for (block, instructions) in body.instructions.iter().enumerate() {
         for (position, &call) in instructions.iter().enumerate() {
-            let Some(&(role, bytes)) = call.direct_callee().and_then(|callee| hooks.get(&callee)) else {
-                continue;
-            };
-            let site = call.operand(if bytes.is_some() { 1 } else { 2 }).and_then(Value::int_signed);
-            let size = match bytes {
-                Some(bytes) => Some(Size::Bytes(bytes)),
-                None => call.operand(1).map(|bytes| match bytes.int_signed() {
-                    Some(bytes) => Size::Bytes(bytes as u64),
-                    None => Size::Computed(bytes),
-                }),
-            };
+            let hook = call.direct_callee().and_then(|callee| hooks.get(&callee));
             // Merged calls may have a computed site; they stay as they are.
-            let (Some(address), Some(size), Some(site)) = (call.operand(0), size, site) else { continue };
-            checks.push(Check { role, address, size, site: site as u32, call, block, position });
+            if let Some((role, form)) = hook
+                && let (Some(address), Some((size, site))) = (call.operand(0), size_and_site(call, *form))
+            {
+                checks.push(Check { role: *role, address, size, site, call, block, position });
+            }
         }
     }
     checks
 }
 
+fn size_and_site(call: Value, form: Form) -> Option<(Size, u32)> {
+    let number = |index: u32| call.operand(index)?.int_signed();
+    let (size, site) = match form {
+        Form::Sized(bytes) => (Size::Bytes(bytes), number(1)?),
+        Form::Bytes => {
+            let size = number(1).map_or(Size::Computed(call.operand(1)?), |bytes| Size::Bytes(bytes as u64));
+            (size, number(2)?)
+        }
+        Form::Walk => {
+            let (stride, count) = (call.operand(1)?, call.operand(2)?);
+            (Size::Walk { stride, count, bytes: number(3)? as u32 }, number(4)?)
+        }
+    };
+    Some((size, site as u32))
+}
+
 /// The hooks that check one range.
-pub(crate) fn hooks_by_function(hooks: &Hooks) -> HashMap<Value, (Role, Option<u64>)> {
-    let mut map =
-        HashMap::from([(hooks.read_bytes, (Role::Read, None)), (hooks.write_bytes, (Role::Write, None))]);
+pub(crate) fn hooks_by_function(hooks: &Hooks) -> HashMap<Value, (Role, Form)> {
+    let mut map = HashMap::from([
+        (hooks.read_bytes, (Role::Read, Form::Bytes)),
+        (hooks.write_bytes, (Role::Write, Form::Bytes)),
+        (hooks.read_walk, (Role::Read, Form::Walk)),
+        (hooks.write_walk, (Role::Write, Form::Walk)),
+    ]);
     for bytes in crate::hooks::SIZES {
         for (role, write) in [(Role::Read, false), (Role::Write, true)] {
-            map.extend(hooks.sized(write, bytes).map(|hook| (hook, (role, Some(bytes)))));
+            map.extend(hooks.sized(write, bytes).map(|hook| (hook, (role, Form::Sized(bytes)))));
         }
     }
     map

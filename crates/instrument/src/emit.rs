@@ -45,6 +45,11 @@ impl Emitter<'_> {
         let bytes = match size {
             Size::Bytes(bytes) => self.builder.int64(bytes as i64),
             Size::Computed(bytes) => self.builder.zero_extend(bytes, self.module.int(64)),
+            Size::Walk { stride, count, bytes } => {
+                let hook = if write { self.hooks.write_walk } else { self.hooks.read_walk };
+                self.builder.call(hook, &[address, stride, count, self.builder.int32(bytes), site]);
+                return;
+            }
         };
         let hook = if write { self.hooks.write_bytes } else { self.hooks.read_bytes };
         self.builder.call(hook, &[address, bytes, site]);

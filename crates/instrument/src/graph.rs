@@ -44,6 +44,14 @@ impl Graph {
         self.innermost[block]
     }
 
+    /// Whether a loop lies in another.
+    pub(crate) fn is_nested(&self) -> bool {
+        let within = |area: &Loop| {
+            self.loops.iter().any(|other| other.header != area.header && other.contains(area.header))
+        };
+        self.loops.iter().any(within)
+    }
+
     fn find_loops(&mut self, body: &Body) {
         let count = body.blocks.len();
         for &header in &self.order {

@@ -20,6 +20,7 @@ mod llvm;
 mod locals;
 mod marks;
 mod pipeline;
+mod reach;
 mod redundancy;
 pub mod sites;
 mod stack;

@@ -21,17 +21,14 @@ pub(crate) struct Locals<'a> {
     private: HashMap<Value, bool>,
 }
 
-/// Library functions that do not keep the pointers they are given.
-const FORGETFUL: [&str; 34] = [
+/// Library functions that neither keep nor return the pointers they are given.
+const FORGETFUL: [&str; 31] = [
     "free",
     "strlen",
     "strnlen",
     "strcmp",
     "strncmp",
     "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
     "bcmp",
     "puts",
     "printf",
@@ -75,91 +72,104 @@ impl Captures {
                 }
             }
         }
-        loop {
-            let mut changed = false;
-            for &function in functions.iter().filter(|function| !function.is_declaration()) {
-                for (index, parameter) in function.parameters().into_iter().enumerate() {
-                    let key = (function, index as u32);
-                    if parameter.ty().is_pointer()
-                        && !captures.kept.contains(&key)
-                        && captures.leaves(parameter)
-                    {
-                        captures.kept.insert(key);
-                        changed = true;
+        let mut depending: HashMap<(Value, u32), Vec<(Value, u32)>> = HashMap::new();
+        let mut queue: Vec<(Value, u32)> = Vec::new();
+        for &function in functions.iter().filter(|function| !function.is_declaration()) {
+            for (index, parameter) in function.parameters().into_iter().enumerate() {
+                if !parameter.ty().is_pointer() {
+                    continue;
+                }
+                let key = (function, index as u32);
+                match passed_on(parameter) {
+                    Some(further) => {
+                        for callee in further {
+                            depending.entry(callee).or_default().push(key);
+                        }
                     }
+                    None => queue.push(key),
                 }
             }
-            if !changed {
-                return captures;
-            }
         }
+        queue.extend(captures.kept.iter().copied());
+        while let Some(key) = queue.pop() {
+            captures.kept.insert(key);
+            queue.extend(depending.remove(&key).unwrap_or_default());
+        }
+        captures
     }
 
     /// Whether an address may be known elsewhere after what is done with it here.
     fn leaves(&self, object: Value) -> bool {
-        let mut seen = HashSet::from([object]);
-        let mut queue = vec![object];
-        while let Some(address) = queue.pop() {
-            for user in address.users() {
-                match self.use_of(address, user) {
-                    Use::Harmless => {}
-                    Use::Leaves => return true,
-                    Use::Address => {
-                        if seen.insert(user) {
-                            queue.push(user);
-                        }
+        passed_on(object).is_none_or(|further| further.iter().any(|callee| self.kept.contains(callee)))
+    }
+}
+
+/// The parameters that an address is passed to; `None` if it may become known elsewhere without that.
+fn passed_on(object: Value) -> Option<Vec<(Value, u32)>> {
+    let mut further = Vec::new();
+    let mut seen = HashSet::from([object]);
+    let mut queue = vec![object];
+    while let Some(address) = queue.pop() {
+        for user in address.users() {
+            match use_of(address, user, &mut further) {
+                Use::Harmless => {}
+                Use::Leaves => return None,
+                Use::Address => {
+                    if seen.insert(user) {
+                        queue.push(user);
                     }
                 }
             }
         }
-        false
     }
+    Some(further)
+}
 
-    fn use_of(&self, address: Value, user: Value) -> Use {
-        match user.opcode() {
-            Some(LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMICmp) => Use::Harmless,
-            Some(LLVMOpcode::LLVMStore) if user.operand(0) != Some(address) => Use::Harmless,
-            Some(LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg) => {
-                let as_value = (1..user.operand_count()).any(|index| user.operand(index) == Some(address));
-                if as_value { Use::Leaves } else { Use::Harmless }
-            }
-            Some(
-                LLVMOpcode::LLVMGetElementPtr
-                | LLVMOpcode::LLVMBitCast
-                | LLVMOpcode::LLVMPHI
-                | LLVMOpcode::LLVMSelect,
-            ) => Use::Address,
-            Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) => self.passed(address, user),
+fn use_of(address: Value, user: Value, further: &mut Vec<(Value, u32)>) -> Use {
+    match user.opcode() {
+        Some(LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMICmp) => Use::Harmless,
+        Some(LLVMOpcode::LLVMStore) if user.operand(0) != Some(address) => Use::Harmless,
+        Some(LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg) => {
+            let as_value = (1..user.operand_count()).any(|index| user.operand(index) == Some(address));
+            if as_value { Use::Leaves } else { Use::Harmless }
+        }
+        Some(
+            LLVMOpcode::LLVMGetElementPtr
+            | LLVMOpcode::LLVMBitCast
+            | LLVMOpcode::LLVMPHI
+            | LLVMOpcode::LLVMSelect,
+        ) => Use::Address,
+        Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) => passed(address, user, further),
+        _ => Use::Leaves,
+    }
+}
+
+fn passed(address: Value, call: Value, further: &mut Vec<(Value, u32)>) -> Use {
+    let Some(callee) = call.direct_callee() else { return Use::Leaves };
+    let name = callee.name();
+    if let Some(intrinsic) = name.strip_prefix("llvm.") {
+        return match intrinsic.split('.').next().unwrap_or_default() {
+            "lifetime" | "dbg" | "memcpy" | "memmove" | "memset" | "va_start" | "va_end" | "assume"
+            | "prefetch" | "invariant" => Use::Harmless,
+            "launder" | "strip" | "ptr" | "threadlocal" => Use::Address,
             _ => Use::Leaves,
-        }
+        };
     }
-
-    fn passed(&self, address: Value, call: Value) -> Use {
-        let Some(callee) = call.direct_callee() else { return Use::Leaves };
-        let name = callee.name();
-        if let Some(intrinsic) = name.strip_prefix("llvm.") {
-            return match intrinsic.split('.').next().unwrap_or_default() {
-                "lifetime" | "dbg" | "memcpy" | "memmove" | "memset" | "va_start" | "va_end" | "assume"
-                | "prefetch" | "invariant" => Use::Harmless,
-                "launder" | "strip" | "ptr" | "threadlocal" => Use::Address,
-                _ => Use::Leaves,
-            };
-        }
-        if name.starts_with(PREFIX) {
-            return Use::Harmless;
-        }
-        for (index, argument) in call.arguments().into_iter().enumerate() {
-            if argument != address || call.call_type_attribute(index as u32, "byval").is_some() {
-                continue;
-            }
-            let variadic = index >= callee.parameters().len();
-            let forgets_rest = FORGETFUL.contains(&name.as_str()) && callee.is_declaration();
-            if (variadic && !forgets_rest) || self.kept.contains(&(callee, index as u32)) {
-                return Use::Leaves;
-            }
-        }
-        Use::Harmless
+    if name.starts_with(PREFIX) {
+        return Use::Harmless;
     }
+    for (index, argument) in call.arguments().into_iter().enumerate() {
+        if argument != address || call.call_type_attribute(index as u32, "byval").is_some() {
+            continue;
+        }
+        let variadic = index >= callee.parameters().len();
+        let forgets_rest = FORGETFUL.contains(&name.as_str()) && callee.is_declaration();
+        if variadic && !forgets_rest {
+            return Use::Leaves;
+        }
+        further.push((callee, index as u32));
+    }
+    Use::Harmless
 }
 
 enum Use {

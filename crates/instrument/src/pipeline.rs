@@ -36,6 +36,11 @@ const BEFORE: &str = "cgscc(inline,function(sroa))";
 const SIMPLIFY: &str = "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(loop-rotate,licm),gvn,loop-mssa(licm),loop(indvars),\
     instcombine<no-verify-fixpoint>,loop-simplify)";
+/// Between two rounds: what was written at the exits of inner loops moves out of outer ones, as far as it does not change there.
+const AGAIN: &str =
+    "function(loop-mssa(licm),loop(indvars),early-cse,instcombine<no-verify-fixpoint>,loop-simplify)";
+/// Rounds at most: one for each loop that a walk may move out of.
+const NESTING: u32 = 3;
 /// After the hooks have been linked: they are small and marked to be inlined.
 const AFTER: &str =
     "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -70,7 +75,12 @@ pub(crate) fn run(
     module.verify().map_err(failed("the instrumented program"))?;
     if options.reduce == Reduce::All {
         module.run(SIMPLIFY, &target).map_err(failed("simplification"))?;
-        check_less(&emitter, &functions);
+        for _ in 0..NESTING {
+            if !check_less(&emitter, &functions) {
+                break;
+            }
+            module.run(AGAIN, &target).map_err(failed("simplification"))?;
+        }
     }
     finish(&emitter, &functions, options, &mut marks);
     module.verify().map_err(failed("the reduced program"))?;
@@ -104,7 +114,9 @@ fn check_all(emitter: &Emitter<'_>, functions: &[Value], marks: &mut Marks) {
     }
 }
 
-fn check_less(emitter: &Emitter<'_>, functions: &[Value]) {
+/// Whether there are walks within further loops, so that another round may find more.
+fn check_less(emitter: &Emitter<'_>, functions: &[Value]) -> bool {
+    let mut nested = false;
     let barriers = Barriers::find(emitter.module);
     let hooks = checks::hooks_by_function(emitter.hooks);
     for &function in functions {
@@ -115,12 +127,15 @@ fn check_less(emitter: &Emitter<'_>, functions: &[Value]) {
         }
         let graph = Graph::of(&body);
         let (needed, mut dead) = redundancy::reduce(emitter.module, &body, &graph, &barriers, found);
-        dead.extend(walks::write(emitter, &body, &graph, &barriers, &needed));
+        let walked = walks::write(emitter, &body, &graph, &barriers, &needed);
+        nested |= !walked.is_empty() && graph.is_nested();
+        dead.extend(walked);
         // Only now: the body still names these calls.
         for call in dead {
             call.erase();
         }
     }
+    nested
 }
 
 /// The shadow stack, and the ties to the runtime.

@@ -11,8 +11,9 @@ use crate::emit::Emitter;
 use crate::hooks::PREFIX;
 use crate::llvm::{Module, Value};
 use crate::marks::{Marks, Role};
+use crate::reach::{Effect, without};
 
-/// Functions in and below which nothing can be reported.
+/// Functions in and below which nothing can be reported, the hooks themselves among them.
 pub(crate) struct Silent(HashSet<Value>);
 
 /// Library functions that only compute.
@@ -31,44 +32,32 @@ impl Silent {
     /// Reads the program after checks and atomics have been written.
     pub(crate) fn find(module: &Module) -> Silent {
         let functions = module.functions();
-        let mut silent: HashSet<Value> =
-            functions.iter().copied().filter(|function| !function.is_declaration()).collect();
-        loop {
-            let before = silent.len();
-            for &function in &functions {
-                if silent.contains(&function) && function_speaks(function, &silent) {
-                    silent.remove(&function);
-                }
-            }
-            if silent.len() == before {
-                return Silent(silent);
+        let declared = functions.iter().copied().filter(|function| function.is_declaration());
+        let mut silent = Silent(HashSet::new());
+        let mut hooks = HashSet::new();
+        for function in declared {
+            let name = function.name();
+            if name.starts_with(PREFIX) {
+                hooks.insert(function);
+            } else if name.starts_with("llvm.") || is_pure_library(function) {
+                silent.0.insert(function);
             }
         }
+        let defined = without(module, |inst| match inst.direct_callee() {
+            Some(callee) if !callee.is_declaration() => Effect::Of(callee),
+            Some(callee) if hooks.contains(&callee) => Effect::Here,
+            _ if silent.needs_stack(inst) => Effect::Here,
+            _ => Effect::Nothing,
+        });
+        silent.0.extend(defined);
+        silent.0.extend(hooks);
+        silent
     }
-}
 
-fn function_speaks(function: Value, silent: &HashSet<Value>) -> bool {
-    let mut instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
-    instructions.any(|inst| match inst.direct_callee() {
-        Some(callee) if callee.name().starts_with(PREFIX) => true,
-        _ => needs_stack(inst, silent),
-    })
-}
-
-/// Whether a call goes to where something may be reported.
-fn needs_stack(inst: Value, silent: &HashSet<Value>) -> bool {
-    let Some(callee) = inst.callee() else { return false };
-    if callee.is_inline_asm() {
-        return false;
+    /// Whether a call goes to where something may be reported.
+    fn needs_stack(&self, inst: Value) -> bool {
+        inst.callee().is_some_and(|callee| !callee.is_inline_asm() && !self.0.contains(&callee))
     }
-    if !callee.is_function() {
-        return true;
-    }
-    let name = callee.name();
-    !name.starts_with("llvm.")
-        && !name.starts_with(PREFIX)
-        && !silent.contains(&callee)
-        && !is_pure_library(callee)
 }
 
 /// Writes frames and call marks into a function.
@@ -100,7 +89,7 @@ pub(crate) fn instrument(emitter: &Emitter<'_>, function: Value, silent: &Silent
                 }
             }
             Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr) => {
-                if needs_stack(inst, &silent.0) {
+                if silent.needs_stack(inst) {
                     let site = marks.site(emitter.module, inst, Role::Call);
                     builder.before(inst);
                     let site = emitter.site(site);

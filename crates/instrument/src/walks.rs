@@ -2,8 +2,9 @@
 //!
 //! In a loop without barriers, an access that takes place once in every complete iteration, at an address that moves by the same
 //! step each time, touches `first`, `first + step`, … A counter of complete iterations, plus one where a way out comes after the
-//! access, says how many; each exit gets a check with its own count, also after a `break`. A zero step in a block that every
-//! entry into the loop runs is a plain check before the loop, so that a loop that waits for others is not silent while it waits.
+//! access, says how many; each exit gets a check with its own count, also after a `break`. A check of the same range in every
+//! iteration, the walk of an inner loop for example, moves to the exits as it is. A zero step in a block that every entry into the loop
+//! runs is a plain check before the loop, so that a loop that waits for others is not silent while it waits.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,6 @@ use crate::emit::Emitter;
 use crate::graph::{Graph, Loop};
 use crate::induction::{Induction, Step};
 use crate::llvm::Value;
-use crate::marks::Role;
 
 /// Writes walks for checks in loops, where that can be done; gives back the calls of those checks.
 pub(crate) fn write(
@@ -96,23 +96,30 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// Writes the check of all that an access walks; false if it is not such an access.
+    /// Writes one check for all iterations; false if that cannot be done.
     fn walk(&mut self, check: &Check) -> bool {
         let Induction { body, graph, area, preheader, latch, .. } = self.induction;
-        let Size::Bytes(bytes) = check.size else { return false };
-        if bytes > u64::from(u32::MAX) || !graph.dominates(check.block, latch) {
+        if !graph.dominates(check.block, latch) {
             return false;
         }
-        let Some(step) = self.induction.step(check.address) else { return false };
         let Some(after) = self.exits_after(check.block) else { return false };
+        let Size::Bytes(bytes) = check.size else { return self.sink(check, &after) };
+        let Some(step) = self.induction.step(check.address) else { return false };
+        let (Ok(bytes), Some(&end)) = (u32::try_from(bytes), body.instructions[preheader].last()) else {
+            return false;
+        };
         let builder = &self.emitter.builder;
-        let Some(&end) = body.instructions[preheader].last() else { return false };
-        let location = check.call.location();
-        builder.before_at(end, location);
+        builder.before_at(end, check.call.location());
         let first = self.induction.first(builder, check.address, &mut self.firsts);
-        if step == Step::Fixed(0) && check.block == area.header {
-            self.emitter.check(check.role, first, check.size, check.site);
-            return true;
+        if step == Step::Fixed(0) {
+            if check.block == area.header {
+                self.emitter.check(check.role, first, check.size, check.site);
+                return true;
+            }
+            if after.iter().all(|after| *after) {
+                self.at_exits(check, |_, _| (first, check.size));
+                return true;
+            }
         }
         let wide = self.emitter.module.int(64);
         let stride = match step {
@@ -122,20 +129,39 @@ impl<'a> Walker<'a> {
             }
         };
         self.count();
+        self.at_exits(check, |walker, target| {
+            let count = walker.count_at(target, &after);
+            (first, Size::Walk { stride, count, bytes })
+        });
+        true
+    }
+
+    /// Moves a check of a range that is the same in every iteration to the exits, if the first iteration surely has it.
+    fn sink(&mut self, check: &Check, after: &[bool]) -> bool {
+        let same = |value: Value| self.induction.is_invariant(value);
+        let fixed = match check.size {
+            Size::Bytes(_) => true,
+            Size::Computed(bytes) => same(bytes),
+            Size::Walk { stride, count, .. } => same(stride) && same(count),
+        };
+        if !fixed || !same(check.address) || !after.iter().all(|after| *after) {
+            return false;
+        }
+        self.at_exits(check, |_, _| (check.address, check.size));
+        true
+    }
+
+    fn at_exits(&mut self, check: &Check, mut range: impl FnMut(&mut Self, usize) -> (Value, Size)) {
         let mut targets: Vec<usize> = self.exits.iter().map(|(_, to)| *to).collect();
         targets.sort_unstable();
         targets.dedup();
         for target in targets {
-            let count = self.count_at(target, &after);
-            let builder = &self.emitter.builder;
-            let Some(point) = body.blocks[target].first_insertion_point() else { continue };
-            builder.before_at(point, location);
-            let hooks = self.emitter.hooks;
-            let hook = if check.role == Role::Write { hooks.write_walk } else { hooks.read_walk };
-            let site = self.emitter.site(check.site);
-            builder.call(hook, &[first, stride, count, builder.int32(bytes as u32), site]);
+            let (address, size) = range(self, target);
+            let block = self.induction.body.blocks[target];
+            let Some(point) = block.first_insertion_point() else { continue };
+            self.emitter.builder.before_at(point, check.call.location());
+            self.emitter.check(check.role, address, size, check.site);
         }
-        true
     }
 
     /// For each exit, whether the access of the last iteration has taken place there; `None` where it depends.

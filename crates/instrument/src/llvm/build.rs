@@ -1,7 +1,14 @@
 //! Writing instructions.
 
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::core::{
+    LLVMAddIncoming, LLVMBuildAdd, LLVMBuildCall2, LLVMBuildExtractValue, LLVMBuildIntCast2, LLVMBuildLoad2,
+    LLVMBuildMul, LLVMBuildPhi, LLVMBuildZExtOrBitCast, LLVMConstInt, LLVMCreateBuilderInContext,
+    LLVMDisposeBuilder, LLVMGetBasicBlockParent, LLVMGetFirstInstruction, LLVMGlobalGetValueType,
+    LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMInt32TypeInContext, LLVMInt64TypeInContext,
+    LLVMPositionBuilderBefore, LLVMPositionBuilderBeforeInstrAndDbgRecords, LLVMSetCurrentDebugLocation2,
+    LLVMSetIsInBounds, LLVMSetNNeg, LLVMSetNSW, LLVMSetNUW, LLVMSetOperand,
+};
 use inkwell::llvm_sys::debuginfo::LLVMDIBuilderCreateDebugLocation;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
 

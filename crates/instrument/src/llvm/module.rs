@@ -5,14 +5,33 @@ use std::sync::Once;
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
-use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::core::{
+    LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobal, LLVMConstNull, LLVMCreateEnumAttribute,
+    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMFunctionType,
+    LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetEnumAttributeKindForName, LLVMGetFirstFunction,
+    LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetModuleFlag, LLVMGetNamedFunction,
+    LLVMGetNamedGlobal, LLVMGetNextFunction, LLVMGetTarget, LLVMIntTypeInContext, LLVMMetadataAsValue,
+    LLVMPointerTypeInContext, LLVMPrintModuleToString, LLVMSetGlobalConstant, LLVMSetInitializer,
+    LLVMSetLinkage, LLVMSetVisibility, LLVMTypeOf, LLVMVoidTypeInContext,
+};
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};
-use inkwell::llvm_sys::target::*;
-use inkwell::llvm_sys::target_machine::*;
-use inkwell::llvm_sys::transforms::pass_builder::*;
+use inkwell::llvm_sys::target::{
+    LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMInitializeX86AsmParser, LLVMInitializeX86AsmPrinter,
+    LLVMInitializeX86Target, LLVMInitializeX86TargetInfo, LLVMInitializeX86TargetMC, LLVMOffsetOfElement,
+    LLVMStoreSizeOfType,
+};
+use inkwell::llvm_sys::target_machine::{
+    LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMCreateTargetMachine,
+    LLVMDisposeTargetMachine, LLVMGetTargetFromTriple, LLVMRelocMode, LLVMTargetMachineEmitToMemoryBuffer,
+    LLVMTargetMachineRef,
+};
+use inkwell::llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopVectorization,
+    LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
+};
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMVisibility};
 
 use super::{Type, Value, take_message};

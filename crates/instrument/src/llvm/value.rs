@@ -1,6 +1,22 @@
 //! Values, types, blocks: reading.
 
-use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::core::{
+    LLVMConstIntGetSExtValue, LLVMCountIncoming, LLVMCountParams, LLVMCountStructElementTypes,
+    LLVMGetBasicBlockParent, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue,
+    LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetConstOpcode, LLVMGetElementType,
+    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetFirstBasicBlock,
+    LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetICmpPredicate,
+    LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetInstructionOpcode, LLVMGetInstructionParent,
+    LLVMGetIntTypeWidth, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW, LLVMGetNextBasicBlock, LLVMGetNextInstruction,
+    LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
+    LLVMGetOrdering, LLVMGetParam, LLVMGetParamParent, LLVMGetPointerAddressSpace,
+    LLVMGetPreviousInstruction, LLVMGetSuccessor, LLVMGetTailCallKind, LLVMGetTypeAttributeValue,
+    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueName2, LLVMGetVolatile, LLVMInstructionEraseFromParent,
+    LLVMIsAArgument, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalValue,
+    LLVMIsAGlobalVariable, LLVMIsAInlineAsm, LLVMIsAInstruction, LLVMIsATerminatorInst, LLVMIsAUser,
+    LLVMIsAtomicSingleThread, LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMSetOperand, LLVMSetValueName2,
+    LLVMSetVolatile, LLVMStructGetTypeAtIndex, LLVMTypeIsSized, LLVMTypeOf,
+};
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind,
