@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
     Chance, Checkpoint, DataModel, Engines, Goal, Line, Mode, Search, Spurious, Start, StaticRequest, Subject,
 };
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +37,12 @@ pub(crate) enum Command {
     /// The same for C++, like clang++
     #[command(name = "c++")]
     Cxx,
+    /// Run a program that `raddle cc` built, with real threads, and report the races of this run
+    #[command(
+        after_help = "Exit codes: that of --exit-code when a race was found, 3 when the time limit was reached, 2 when the program \
+                            cannot be run, else the program's own."
+    )]
+    Run(RunArgs),
     /// Run a program under the schedule of a witness file and show what happens
     Replay(ReplayArgs),
     /// Check a witness or certificate file independently
@@ -118,6 +125,24 @@ pub(crate) struct StaticArgs {
     memory_limit: u64,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// End the program after this many seconds and report what was found; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = words::seconds)]
+    pub(crate) time_limit: Duration,
+    /// The exit code when a race was found
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) exit_code: u8,
+    /// Configuration file with races to leave out [default: raddle.toml beside the program, else in the current folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Args)]

@@ -7,6 +7,7 @@ mod compiler;
 mod interrupt;
 mod output;
 mod progress;
+mod run;
 mod words;
 
 use args::{Cli, Command, OutputArgs, ProgramArgs};
@@ -23,14 +24,17 @@ fn main() -> ExitCode {
         return compiler::run(driver, arguments);
     }
     let cli = Cli::parse();
-    let exit = run(&cli).unwrap_or_else(|error| {
+    let exit = match &cli.command {
+        Command::Run(arguments) => run::run(arguments),
+        _ => verdict(&cli).map(|exit| ExitCode::from(exit as u8)),
+    };
+    exit.unwrap_or_else(|error| {
         eprintln!("raddle: {error:#}");
-        Exit::Error
-    });
-    ExitCode::from(exit as u8)
+        ExitCode::from(Exit::Error as u8)
+    })
 }
 
-fn run(cli: &Cli) -> anyhow::Result<Exit> {
+fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Check(check) => {
             let search = check.search.search(Engines::All, raddle_driver::Mode::default());
@@ -48,7 +52,7 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
                 None => output::write(&answer, &one.output),
             }
         }
-        Command::Cc | Command::Cxx => unreachable!("taken before flags are read"),
+        Command::Cc | Command::Cxx | Command::Run(_) => unreachable!("these have exit codes of their own"),
         Command::Replay(replay) => {
             let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;
             sources.extend(replay.inputs.iter().chain([&replay.witness]).cloned());

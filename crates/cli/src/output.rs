@@ -2,7 +2,7 @@
 
 use crate::args::{ColourArg, Format, OutputArgs};
 use anyhow::Context;
-use raddle_driver::{Acceptance, Answer, Evidence, Explanation, Outcome, Searched, Verdict};
+use raddle_driver::{Acceptance, Answer, End, Explanation, Outcome, Searched, Verdict};
 use raddle_report::{Colour, FileSources, Look};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -39,13 +39,37 @@ fn refuse(flag: &str, target: Option<&Path>, files: &[PathBuf]) -> anyhow::Resul
 /// Prints the report as asked.
 pub(crate) fn write(answer: &Answer, output: &OutputArgs) -> anyhow::Result<Exit> {
     warn(answer, output);
-    let text = match output.format {
-        Format::Full => raddle_report::full(&answer.outcome, &FileSources::default(), &look(output)),
-        Format::Concise => raddle_report::concise(&answer.outcome),
-        Format::Json => raddle_report::json(&answer.outcome),
-    };
-    emit(&text, output)?;
+    emit(&text(&answer.outcome, output), output)?;
     Ok(exit(&answer.outcome))
+}
+
+fn text(outcome: &Outcome, output: &OutputArgs) -> String {
+    match output.format {
+        Format::Full => raddle_report::full(outcome, &FileSources::default(), &look(output)),
+        Format::Concise => raddle_report::concise(outcome),
+        Format::Json => raddle_report::json(outcome),
+    }
+}
+
+/// Prints the report of a native run where the program's own output is not in the way; a run without findings gets one line.
+pub(crate) fn write_run(answer: &Answer, end: End, output: &OutputArgs) -> anyhow::Result<()> {
+    warn(answer, output);
+    let text = text(&answer.outcome, output);
+    match &output.output {
+        Some(_) => return emit(&text, output),
+        None if output.quiet => return Ok(()),
+        None => {}
+    }
+    let mut lines = match end {
+        End::Exited(_) => String::new(),
+        End::Killed(signal) => format!("raddle: the program was ended by signal {signal}\n"),
+        End::Stopped => "raddle: the program was stopped: the time limit was reached\n".to_owned(),
+    };
+    let nothing = answer.outcome.findings.is_empty() && output.format != Format::Json;
+    lines.push_str(if nothing { "raddle: no data race was seen in this run\n" } else { &text });
+    // Standard error may be closed; the exit code tells, too.
+    let _ = std::io::stderr().lock().write_all(lines.as_bytes());
+    Ok(())
 }
 
 fn warn(answer: &Answer, output: &OutputArgs) {
@@ -118,9 +142,8 @@ pub(crate) fn write_judgement(answer: &Answer, file: &Path) -> anyhow::Result<Ex
 }
 
 fn exit(outcome: &Outcome) -> Exit {
-    let confirmed = |evidence: &Evidence| matches!(evidence, Evidence::Replayed { .. });
     match outcome.verdict {
-        _ if outcome.findings.iter().any(|finding| confirmed(&finding.evidence)) => Exit::Found,
+        _ if outcome.findings.iter().any(|finding| finding.evidence.is_certain()) => Exit::Found,
         Verdict::Race => Exit::Found,
         Verdict::Safe => Exit::Safe,
         Verdict::Unknown => Exit::Unknown,

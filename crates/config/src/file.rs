@@ -2,7 +2,7 @@
 //! misspelt word, the nearest right one.
 
 use crate::suggest::nearest;
-use crate::{Config, LockFunctions, LockMode, TrySuccess};
+use crate::{Config, LockFunctions, LockMode, Suppression, TrySuccess};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -45,7 +45,8 @@ pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
     reader.config(table.get_ref())
 }
 
-const TOP_KEYS: &[&str] = &["lock", "ignore", "entries"];
+const TOP_KEYS: &[&str] = &["lock", "ignore", "entries", "suppress"];
+const SUPPRESS_KEYS: &[&str] = &["function", "file", "variable"];
 const LOCK_KEYS: &[&str] = &["acquire", "release", "try", "try_success", "argument", "mode"];
 const MODES: &[&str] = &["exclusive", "shared"];
 const SUCCESSES: &[&str] = &["zero", "non-zero"];
@@ -62,6 +63,7 @@ impl Reader<'_> {
                 "lock" => config.locks = self.locks(value)?,
                 "ignore" => config.ignore = self.functions(value)?,
                 "entries" => config.entries = self.functions(value)?,
+                "suppress" => config.suppressions = self.suppressions(value)?,
                 other => return Err(self.unknown_key(key.span(), other, TOP_KEYS)),
             }
         }
@@ -114,6 +116,34 @@ impl Reader<'_> {
             return Err(self.error(value.span(), "a `[[lock]]` needs `acquire` or `release`".into()));
         }
         Ok(lock)
+    }
+
+    fn suppressions(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Suppression>, ConfigError> {
+        const FORM: &str = "`suppress` is a list of tables: write `[[suppress]]`";
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.error(value.span(), FORM.into()));
+        };
+        let one = |item: &Spanned<DeValue<'_>>| {
+            let DeValue::Table(table) = item.get_ref() else {
+                return Err(self.error(item.span(), FORM.into()));
+            };
+            let mut suppression = Suppression::default();
+            for (key, value) in table {
+                let pattern = Some(self.string(value)?.to_owned());
+                match key.get_ref().as_ref() {
+                    "function" => suppression.function = pattern,
+                    "file" => suppression.file = pattern,
+                    "variable" => suppression.variable = pattern,
+                    other => return Err(self.unknown_key(key.span(), other, SUPPRESS_KEYS)),
+                }
+            }
+            if suppression == Suppression::default() {
+                let what = "a `[[suppress]]` needs `function`, `file` or `variable`";
+                return Err(self.error(item.span(), what.into()));
+            }
+            Ok(suppression)
+        };
+        items.iter().map(one).collect()
     }
 
     fn functions(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, ConfigError> {

@@ -15,12 +15,21 @@
 //! entries = ["open", "read"] # functions that any number of clients may call at once, for code without `main`
 //! ```
 //!
+//! ```toml
+//! [[suppress]]               # races that `raddle run` does not tell: all keys that are given must fit
+//! function = "log_*"         # one of the two accesses is in it, or below it
+//! file = "vendor/*.c"        # one of the two accesses is there
+//! variable = "stats.*"       # as the report names it
+//! ```
+//!
 //! Unknown keys are errors: a misspelt key must not silently change what a verdict rests on.
 
 mod file;
 mod suggest;
+mod suppress;
 
 pub use file::ConfigError;
+pub use suppress::Suppression;
 
 use std::path::Path;
 
@@ -32,6 +41,8 @@ pub struct Config {
     pub ignore: Vec<String>,
     /// Functions that any number of clients may call at once.
     pub entries: Vec<String>,
+    /// Races that are known and not told.
+    pub suppressions: Vec<Suppression>,
 }
 
 /// `[[lock]]`: functions that acquire and release what an argument points to. At least `acquire` or `release` is there.

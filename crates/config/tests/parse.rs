@@ -146,3 +146,19 @@ impl Random {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
     }
 }
+
+#[test]
+fn suppressions() {
+    let config =
+        Config::parse("[[suppress]]\nfunction = \"log_*\"\n[[suppress]]\nfile = \"a.c\"\nvariable = \"x\"\n");
+    let found = config.expect("a right file").suppressions;
+    assert_eq!(found.len(), 2);
+    assert!(found[0].fits(&["main", "log_line"], &["b.c"], &["y"]));
+    assert!(!found[0].fits(&["main", "catalog_line"], &["b.c"], &["y"]));
+    assert!(found[1].fits(&["main"], &["b.c", "a.c"], &["x"]) && !found[1].fits(&["main"], &["a.c"], &["y"]));
+    for (text, line) in
+        [("[[suppress]]\n", 1), ("suppress = 1\n", 1), ("[[suppress]]\nfunctoin = \"f\"\n", 2)]
+    {
+        assert_eq!(Config::parse(text).expect_err(text).line(), Some(line), "{text}");
+    }
+}

@@ -26,7 +26,7 @@ mod witness;
 
 pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
-pub use native::{Driver, cc};
+pub use native::{Driver, End, RunRequest, cc, run as run_native};
 pub use raddle_explore::enumerate::Progress;
 pub use raddle_finding::{CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Verdict};
 pub use raddle_ir::DataModel;

@@ -83,6 +83,25 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
 }
 
 impl Loaded {
+    /// A program that somebody else has read.
+    pub(crate) fn of_program(program: Program, config: &Config) -> Self {
+        let models = Models::resolve(&program, config);
+        Self {
+            program: Arc::new(program),
+            models: Arc::new(models),
+            options: Options::default(),
+            hash: OnceLock::new(),
+            config: None,
+            stdin_digest: None,
+            warnings: Vec::new(),
+            assumptions: Vec::new(),
+            entries: Vec::new(),
+            has_main: true,
+            bugs: Vec::new(),
+            _release: None,
+        }
+    }
+
     /// Of the program; found when it is first asked for.
     pub(crate) fn hash(&self) -> u128 {
         *self.hash.get_or_init(|| raddle_ir::program_hash(&self.program))
@@ -195,7 +214,7 @@ fn options(subject: &Subject, stdin: Vec<u8>) -> Options {
 }
 
 /// `raddle.toml` beside the first input, else in the current folder.
-fn config_nearby(inputs: &[PathBuf]) -> Option<PathBuf> {
+pub(crate) fn config_nearby(inputs: &[PathBuf]) -> Option<PathBuf> {
     let beside = inputs.first().and_then(|input| input.parent()).map(|folder| folder.join("raddle.toml"));
     beside.into_iter().chain([PathBuf::from("raddle.toml")]).find(|path| path.is_file())
 }

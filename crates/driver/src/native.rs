@@ -1,16 +1,99 @@
-//! The native commands: what `raddle-native` needs from the engines.
+//! The native commands: what `raddle-native` needs from the engines and from `raddle.toml`.
+//!
+//! A static proof that a pair of accesses never races saves their checks. It may rest only on assumptions that also hold of a real run
+//! ([`TRUE_OF_REAL_RUNS`]); otherwise everything is checked. Errs to more checks.
 
-use crate::DriverError;
-use raddle_native::cc::{Built, Parts};
+use crate::load::{self, Loaded};
+use crate::statics::{self, OpenPairs, Question};
+use crate::watchdog::Bounds;
+use crate::{Answer, DriverError, plain};
+use raddle_config::{Config, Suppression};
+use raddle_finding::{Deadlocks, Finding, Outcome, Stats, Verdict};
+use raddle_ir::Program;
+use raddle_native::cc::Prune;
+use raddle_native::{Keep, Ran};
 use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 pub use raddle_native::cc::Driver;
+pub use raddle_native::{End, RunRequest};
 
 /// `raddle cc` and `raddle c++`: the exit status is clang's own.
 pub fn cc(driver: Driver, arguments: Vec<OsString>) -> Result<u8, DriverError> {
-    Ok(raddle_native::cc::cc(driver, arguments, &build)?)
+    Ok(raddle_native::cc::cc(driver, arguments, &choose)?)
 }
 
-fn build(_: &Parts) -> Result<Option<Built>, String> {
-    Ok(None)
+/// `raddle run`: one run of a program that `raddle cc` built, and how it ended.
+pub fn run(request: &RunRequest, config: Option<PathBuf>) -> Result<(Answer, End), DriverError> {
+    let program = PathBuf::from(&request.program);
+    let config = config.or_else(|| load::config_nearby(&[program]));
+    let config = config.as_ref().map(Config::load).transpose()?.unwrap_or_default();
+    let Ran { mut findings, end, gaps, warnings, seconds } = raddle_native::run(request)?;
+    findings.retain(|finding| !config.suppressions.iter().any(|one| is_suppressed(finding, one)));
+    for (index, finding) in findings.iter_mut().enumerate() {
+        finding.id = format!("f{}", index + 1);
+    }
+    let mut reasons = Vec::new();
+    if findings.is_empty() {
+        reasons.push(plain("one run shows the races of one schedule on one input"));
+    }
+    if end == End::Stopped {
+        reasons.push(plain("the time limit was reached"));
+    }
+    reasons.extend(gaps.iter().map(|gap| plain(gap)));
+    let outcome = Outcome {
+        verdict: if findings.is_empty() { Verdict::Unknown } else { Verdict::Race },
+        deadlocks: Deadlocks::Unknown,
+        findings,
+        proved: Vec::new(),
+        assumptions: Vec::new(),
+        deadlock_assumptions: Vec::new(),
+        unknown_reasons: reasons,
+        stats: Stats { executions: 1, seconds, ..Stats::default() },
+    };
+    Ok((Answer { outcome, warnings }, end))
+}
+
+fn is_suppressed(finding: &Finding, one: &Suppression) -> bool {
+    let frames = finding.accesses.iter().flat_map(|access| access.stack.iter().chain([&access.at]));
+    let functions: Vec<&str> = frames.map(|frame| frame.function.as_str()).collect();
+    let files: Vec<&str> = finding.accesses.iter().map(|access| access.at.file.as_str()).collect();
+    let expressions = finding.accesses.iter().map(|access| access.expression.as_str());
+    let variables: Vec<&str> = expressions.chain([finding.variable.as_str()]).collect();
+    one.fits(&functions, &files, &variables)
+}
+
+/// What a proof may assume about the program for its checks to be left out. Others are about what only the interpreter leaves out:
+/// library code, assembly, signal handlers.
+const TRUE_OF_REAL_RUNS: [&str; 8] =
+    ["A-SC", "A-INPUT", "A-MALLOC", "A-THREAD", "A-SPURIOUS", "A-TIME", "A-BOUNDS", "A-LOCKFN"];
+
+/// A build should not take longer than this for checks that are saved.
+const LONGEST: Duration = Duration::from_secs(60);
+const MEMORY: u64 = 4 << 30;
+
+fn choose(program: &Program, prune: Prune) -> Keep {
+    let main = program.function_by_symbol("main");
+    // Without `main` it is a library, and its callers are not known.
+    if prune == Prune::Nothing || !main.is_some_and(|main| program.functions[main].is_defined()) {
+        return Keep::All;
+    }
+    let config = load::config_nearby(&[]).and_then(|path| Config::load(path).ok()).unwrap_or_default();
+    let loaded = Loaded::of_program(program.clone(), &config);
+    let question = Question { entries: Vec::new(), explain: None, open: OpenPairs::NotWanted };
+    let bounds = Bounds { time: Some(LONGEST), memory: Some(MEMORY), began: Instant::now() };
+    let Ok(result) = statics::run(&loaded, question, &AtomicBool::new(false), bounds) else {
+        return Keep::All;
+    };
+    let known =
+        result.refused.is_none() && result.assumptions.iter().all(|id| TRUE_OF_REAL_RUNS.contains(id));
+    let warned = match prune {
+        Prune::Unwarned => result.warned_sites(program),
+        Prune::Proved | Prune::Nothing => {
+            result.warned_sites(program).filter(|_| known && result.gaps.is_empty())
+        }
+    };
+    warned.map_or(Keep::All, Keep::Sites)
 }

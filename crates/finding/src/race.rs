@@ -35,6 +35,13 @@ impl FindingKind {
     }
 }
 
+impl Evidence {
+    /// Seen, and not only possible.
+    pub fn is_certain(&self) -> bool {
+        matches!(self, Evidence::Replayed { .. } | Evidence::Observed)
+    }
+}
+
 /// How sure we are, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
@@ -43,6 +50,8 @@ pub enum Evidence {
         schedule: Schedule,
         file: Option<String>,
     },
+    /// A native run did it, with nothing that orders the two.
+    Observed,
     Predicted,
     /// Not ruled out, in this many ways to get to the two places.
     /// `covered_by` names a warning that is more telling: look there first.

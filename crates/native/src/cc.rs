@@ -8,13 +8,15 @@ mod archive;
 mod command;
 mod compile;
 mod flags;
+mod instrumented;
 mod link;
 mod response;
 mod tools;
 
 use crate::NativeError;
 use command::{Action, Command};
-use raddle_frontend::embedded::Unit;
+use raddle_instrument::Keep;
+use raddle_ir::Program;
 use std::ffi::OsString;
 use tools::Tools;
 
@@ -27,39 +29,16 @@ pub enum Driver {
     Cxx,
 }
 
-/// What is to become one instrumented program or library.
-pub struct Parts {
-    pub units: Vec<Unit>,
-    pub output: Output,
-    pub prune: Prune,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
-    Executable,
-    Shared,
-}
-
-/// What became of it.
-pub struct Built {
-    pub object: Vec<u8>,
-    /// The linked units as they were, for other engines.
-    pub bitcode: Vec<u8>,
-    pub sites: Vec<u8>,
-    /// The archive of the run-time library; a shared object has none.
-    pub runtime: Option<&'static [u8]>,
-}
-
-/// Makes the instrumented object; `None` leaves the program as it is.
-pub type Build<'a> = &'a dyn Fn(&Parts) -> Result<Option<Built>, String>;
+/// Decides which accesses of the linked program are checked.
+pub type Choose<'a> = &'a dyn Fn(&Program, Prune) -> Keep;
 
 /// Does what clang does with these arguments, and gives its exit status.
-pub fn cc(driver: Driver, arguments: Vec<OsString>, build: Build<'_>) -> Result<u8, NativeError> {
+pub fn cc(driver: Driver, arguments: Vec<OsString>, choose: Choose<'_>) -> Result<u8, NativeError> {
     let tools = Tools::find(driver)?;
     let command = Command::parse(arguments)?;
     match command.action {
         Action::Other => tools.replace_this_process(&command.given),
         Action::Compile => compile::compile(&tools, &command),
-        Action::Relocatable | Action::Shared | Action::Executable => link::link(&tools, &command, build),
+        Action::Relocatable | Action::Shared | Action::Executable => link::link(&tools, &command, choose),
     }
 }

@@ -19,6 +19,16 @@ pub enum NativeError {
         "{flag}: a program without the dynamic linker is not supported, because its threads could not be watched; link it dynamically"
     )]
     Static { flag: String },
+    #[error("{}: was not built by `raddle cc`, so its threads cannot be watched; build it with CC=\"raddle cc\"", path.display())]
+    NotBuilt { path: PathBuf },
+    #[error("{}: is a script; give the program that it starts (libtool: `libtool --mode=execute raddle run PROGRAM`)", path.display())]
+    Script { path: PathBuf },
+    #[error("{}: no such program{hint}", path.display())]
+    NoProgram { path: PathBuf, hint: String },
+    #[error("{}: cannot be read as a program built by `raddle cc`: {reason}", path.display())]
+    Binary { path: PathBuf, reason: String },
+    #[error("the program with checks could not be made: {0}")]
+    Build(#[from] raddle_instrument::BuildError),
     #[error("RADDLE_PRUNE is `{value}`; it can be `all`, `none` or `warned`")]
     Prune { value: String },
     #[error("{}: {reason}", path.display())]

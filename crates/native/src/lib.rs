@@ -1,10 +1,15 @@
-//! The real program under Raddle: [`cc`] stands in for clang in any build and keeps the program's bitcode in its output.
+//! The real program under Raddle: [`cc`] stands in for clang in any build and puts checks into the program, [`run()`] runs it and says
+//! what was found.
 //!
 //! Why the whole program is instrumented at link time, and how, is decision 16.
 
 #![forbid(unsafe_code)]
 
+mod binary;
 pub mod cc;
 mod error;
+mod run;
 
 pub use error::NativeError;
+pub use raddle_instrument::Keep;
+pub use run::{End, Ran, RunRequest, run};

@@ -21,10 +21,7 @@ pub fn full(outcome: &Outcome, sources: &dyn Sources, look: &Look) -> String {
 
 fn one(finding: &Finding, sources: &dyn Sources, look: &Look) -> String {
     let mut report = Report { out: String::new(), sources, look };
-    let paint = match finding.evidence {
-        Evidence::Replayed { .. } => Paint::Bad,
-        Evidence::Predicted | Evidence::Warning { .. } => Paint::Doubt,
-    };
+    let paint = if finding.evidence.is_certain() { Paint::Bad } else { Paint::Doubt };
     let heading = wrap(&format!("[{}] {}", finding.id, title(finding)), look.width, "     ");
     report.out.push_str(&look.paint(paint, &heading));
     report.out.push('\n');
@@ -127,6 +124,7 @@ impl Report<'_> {
             Evidence::Replayed { file: None, .. } => {
                 self.line(&format!("found by {}, confirmed by replay", finding.engine));
             }
+            Evidence::Observed => self.line(&format!("seen by {}, in this run", finding.engine)),
             Evidence::Predicted => self.line(&format!("predicted by {}, not replayed", finding.engine)),
             Evidence::Warning { contexts, covered_by } => {
                 let contexts = if *contexts == 1 { String::new() } else { format!(" ({contexts} contexts)") };

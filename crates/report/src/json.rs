@@ -175,6 +175,7 @@ struct StaticJson {
 fn finding(finding: &Finding) -> FindingJson<'_> {
     let (evidence, file, contexts) = match &finding.evidence {
         Evidence::Replayed { file, .. } => ("replayed", file.as_deref(), None),
+        Evidence::Observed => ("observed", None, None),
         Evidence::Predicted => ("predicted", None, None),
         Evidence::Warning { contexts, .. } => ("warning", None, Some(*contexts)),
     };

@@ -1,7 +1,7 @@
 //! Sentences about one finding, shared by the forms.
 
 use raddle_event::{LockMode, ProblemKind};
-use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport};
+use raddle_finding::{AccessReport, Finding, FindingKind, Frame, LockReport};
 
 /// `data race on counter: write in T1 (worker), read in T2 (worker)`
 pub(crate) fn title(finding: &Finding) -> String {
@@ -20,12 +20,9 @@ pub(crate) fn title(finding: &Finding) -> String {
     }
 }
 
-/// What was not replayed is not called a race.
+/// What was not seen is not called a race.
 pub(crate) fn race_words(finding: &Finding) -> &'static str {
-    match finding.evidence {
-        Evidence::Replayed { .. } => "data race",
-        Evidence::Predicted | Evidence::Warning { .. } => "possible data race",
-    }
+    if finding.evidence.is_certain() { "data race" } else { "possible data race" }
 }
 
 pub(crate) fn variable(finding: &Finding) -> &str {
@@ -33,10 +30,7 @@ pub(crate) fn variable(finding: &Finding) -> &str {
 }
 
 pub(crate) fn problem_words(finding: &Finding, kind: ProblemKind) -> String {
-    let possible = match finding.evidence {
-        Evidence::Replayed { .. } => "",
-        Evidence::Predicted | Evidence::Warning { .. } => "possible ",
-    };
+    let possible = if finding.evidence.is_certain() { "" } else { "possible " };
     format!("{possible}{}", words(kind))
 }
 

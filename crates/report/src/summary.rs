@@ -2,11 +2,11 @@
 
 use crate::full::shell_word;
 use crate::style::{Look, Paint, wrap};
-use raddle_finding::{Assumption, CertificateFile, Deadlocks, Evidence, FindingKind, Outcome, Verdict};
+use raddle_finding::{Assumption, CertificateFile, Deadlocks, FindingKind, Outcome, Verdict};
 
 /// `verdict: race, 2 data races; deadlocks: none; 12 executions`
 pub(crate) fn verdict_line(outcome: &Outcome) -> String {
-    let confirmed = || outcome.findings.iter().filter(|f| matches!(f.evidence, Evidence::Replayed { .. }));
+    let confirmed = || outcome.findings.iter().filter(|finding| finding.evidence.is_certain());
     let races = confirmed().filter(|f| f.kind == FindingKind::DataRace).count();
     let others = confirmed().count() - races;
     let possible = outcome.findings.iter().filter(|f| f.kind == FindingKind::DataRace).count() - races;

@@ -146,6 +146,13 @@ impl Statically {
         self.free_variables.iter().map(proved).collect()
     }
 
+    /// Every site at a place that is warned of, gaps left aside; `None`: not all are listed.
+    pub(crate) fn warned_sites(&self, program: &Program) -> Option<BTreeSet<SiteId>> {
+        let warned = self.warned.as_ref()?;
+        let places: BTreeSet<Place> = warned.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        Some(program.sites.ids().filter(|site| places.contains(&place_of(program, *site))).collect())
+    }
+
     /// Whether the analysis says that accesses of these sites never race.
     pub(crate) fn rules_out(&self, program: &Program, a: SiteId, b: SiteId) -> bool {
         let Some(warned) = self.warned.as_ref().filter(|_| self.gaps.is_empty()) else { return false };
@@ -159,12 +166,15 @@ fn warned(program: &Program, analysis: &Analysis) -> Option<BTreeSet<(Place, Pla
 }
 
 fn pair(program: &Program, a: SiteId, b: SiteId) -> (Place, Place) {
-    let place = |site: SiteId| match program.sites[site].span.filter(|span| span.line > 0) {
+    let (a, b) = (place_of(program, a), place_of(program, b));
+    (a.min(b), a.max(b))
+}
+
+fn place_of(program: &Program, site: SiteId) -> Place {
+    match program.sites[site].span.filter(|span| span.line > 0) {
         Some(span) => (span.file.0, span.line, span.column),
         None => (u32::MAX, 0, site.0),
-    };
-    let (a, b) = (place(a), place(b));
-    (a.min(b), a.max(b))
+    }
 }
 
 fn proof(

@@ -4,17 +4,19 @@
 //! archives, are in it. They become one object that takes the place of theirs in a second link. Archives stay where they are: what
 //! they define is defined already, so nothing is taken from them again; only `--whole-archive` needs its members sorted.
 
+use super::Choose;
 use super::archive;
 use super::command::{Action, Command, Input, Kind, Word};
 use super::compile;
+use super::instrumented::{self, Instrumented};
 use super::tools::{self, Tools};
-use super::{Build, Built, Output, Parts};
 use crate::NativeError;
 use raddle_frontend::embedded::{self, BITCODE_SECTION, SITES_SECTION, Unit, elf, encode};
+use raddle_instrument::Output;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub(super) fn link(tools: &Tools, command: &Command, build: Build<'_>) -> Result<u8, NativeError> {
+pub(super) fn link(tools: &Tools, command: &Command, choose: Choose<'_>) -> Result<u8, NativeError> {
     let stdin = compile::kept_stdin(tools, command)?;
     let mut given = command.given.clone();
     if command.action == Action::Executable
@@ -40,23 +42,15 @@ pub(super) fn link(tools: &Tools, command: &Command, build: Build<'_>) -> Result
     }
     let taken = units_in(&output)?;
     let (done, units): (Vec<&Input>, Vec<Unit>) = sources.into_iter().unzip();
-    let parts = Parts {
-        units: units.into_iter().chain(taken).collect(),
-        output: if command.action == Action::Shared { Output::Shared } else { Output::Executable },
-        prune: command.prune,
-    };
-    let built = build(&parts).map_err(|reason| {
-        // A program without checks must not pass for one with them.
-        let _ = std::fs::remove_file(&output);
-        NativeError::file(&output, reason)
-    })?;
-    match built {
-        Some(built) => finish(tools, command, &parts, &built, &done, &output),
-        None => {
-            keep(tools, &output, &parts.units[..done.len()])?;
-            Ok(0)
-        }
+    let units: Vec<Unit> = units.into_iter().chain(taken).collect();
+    if units.is_empty() {
+        return Ok(0);
     }
+    // A program without checks must not pass for one with them.
+    std::fs::remove_file(&output).map_err(|error| NativeError::file(&output, error))?;
+    let kind = if command.action == Action::Shared { Output::SharedLibrary } else { Output::Executable };
+    let program = instrumented::build(&units, kind, &|program| choose(program, command.prune))?;
+    finish(tools, command, &program, &done, &output)
 }
 
 fn keep(tools: &Tools, output: &Path, units: &[Unit]) -> Result<(), NativeError> {
@@ -69,28 +63,28 @@ fn keep(tools: &Tools, output: &Path, units: &[Unit]) -> Result<(), NativeError>
 fn finish(
     tools: &Tools,
     command: &Command,
-    parts: &Parts,
-    built: &Built,
+    program: &Instrumented,
     done: &[&Input],
     output: &Path,
 ) -> Result<u8, NativeError> {
     let object = tools.folder.path().join("program.o");
-    tools.write(&object, &built.object)?;
+    tools.write(&object, &program.object)?;
     let mut arguments = Vec::new();
     let mut second = Second { tools, done, whole: Whole::No, members: 0 };
     arguments.extend(["-Qunused-arguments".into(), object.into()]);
     for word in &command.words {
         second.word(word, &mut arguments)?;
     }
-    if let Some(runtime) = &built.runtime {
-        let archive = tools.folder.path().join("libraddle_runtime.a");
-        tools.write(&archive, runtime)?;
-        arguments.push(archive.into());
-        let libraries = ["-lpthread", "-ldl", "-lm", "-Wl,--export-dynamic-symbol=__raddle_*"];
-        arguments.extend(libraries.map(OsString::from));
-    } else if parts.output == Output::Shared {
+    match program.output {
+        Output::Executable => {
+            let archive = tools.folder.path().join("libraddle_runtime.a");
+            tools.write(&archive, instrumented::RUNTIME)?;
+            arguments.push(archive.into());
+            let rest = ["-lpthread", "-ldl", "-lm", "-Wl,--export-dynamic-symbol=__raddle_*"];
+            arguments.extend(rest.map(OsString::from));
+        }
         // What the run-time library defines is found in the executable.
-        arguments.push("-Wl,-z,undefs".into());
+        Output::SharedLibrary => arguments.push("-Wl,-z,undefs".into()),
     }
     let code = tools.run(&arguments, tools::Input::Nothing)?;
     if code != 0 {
@@ -105,12 +99,12 @@ fn finish(
     let mut bytes = std::fs::read(output).map_err(|error| problem(error.to_string()))?;
     let whole = Unit {
         source: output.to_string_lossy().into_owned(),
-        level: parts.units.iter().map(|unit| unit.level).max().unwrap_or(command.level),
+        level: program.level,
         flags: Vec::new(),
-        bitcode: built.bitcode.clone(),
+        bitcode: program.bitcode.clone(),
     };
     bytes = elf::with_section(&bytes, BITCODE_SECTION, &encode(&whole)).map_err(problem)?;
-    bytes = elf::with_section(&bytes, SITES_SECTION, &built.sites).map_err(problem)?;
+    bytes = elf::with_section(&bytes, SITES_SECTION, &program.sites).map_err(problem)?;
     tools.write(output, &bytes)?;
     Ok(0)
 }

@@ -1,0 +1,30 @@
+//! `raddle run`: the program keeps its standard streams and its exit status; the report goes to standard error or a file.
+
+use crate::args::RunArgs;
+use crate::interrupt;
+use crate::output;
+use raddle_driver::{End, RunRequest, Verdict};
+use std::process::ExitCode;
+
+/// The program's own exit status, unless a race was found or the run was stopped.
+pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitCode> {
+    let [program, rest @ ..] = arguments.command.as_slice() else { unreachable!("clap wants a program") };
+    output::refuse_to_overwrite(&arguments.output, &[program.into()])?;
+    let request = RunRequest {
+        program: program.clone(),
+        arguments: rest.to_vec(),
+        time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
+        options: String::new(),
+    };
+    // The terminal tells the program, too; what it found until then is reported.
+    interrupt::install();
+    let (answer, end) = raddle_driver::run_native(&request, arguments.config.clone())?;
+    output::write_run(&answer, end, &arguments.output)?;
+    Ok(ExitCode::from(match (answer.outcome.verdict, end) {
+        (Verdict::Race, _) => arguments.exit_code,
+        (_, End::Exited(code)) => code,
+        // As a shell counts it.
+        (_, End::Killed(signal)) => 128 + signal,
+        (_, End::Stopped) => output::Exit::Unknown as u8,
+    }))
+}

@@ -1,0 +1,6 @@
+#include "race.h"
+int main(void)
+{
+    race();
+    abort();
+}

@@ -1,0 +1,7 @@
+#include "race.h"
+int main(void)
+{
+    race();
+    *(volatile int *)16 = 1;
+    return 0;
+}

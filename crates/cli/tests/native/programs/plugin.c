@@ -1,0 +1,5 @@
+int numbers;
+void bump(void)
+{
+    numbers++;
+}

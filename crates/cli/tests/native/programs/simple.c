@@ -1,0 +1,7 @@
+#include "race.h"
+int main(void)
+{
+    race();
+    puts("done");
+    return 7;
+}

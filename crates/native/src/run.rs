@@ -1,0 +1,129 @@
+//! `raddle run`: starts an instrumented program, waits for it within a limit, and reads what its run-time library wrote down.
+//!
+//! The program keeps its standard streams and its exit status; findings come through a file, line by line as they happen, so that a
+//! crash, `_exit` or the end of the time limit loses none that was written.
+
+mod describe;
+mod lines;
+
+use crate::{NativeError, binary};
+use lines::Log;
+use raddle_finding::Finding;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    pub time: Option<Duration>,
+    /// For the run-time library: `key=value`, separated by commas.
+    pub options: String,
+}
+
+/// What one run showed.
+#[derive(Debug)]
+pub struct Ran {
+    pub findings: Vec<Finding>,
+    pub end: End,
+    /// What was not seen, in words.
+    pub gaps: Vec<String>,
+    pub warnings: Vec<String>,
+    pub seconds: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Exited(u8),
+    /// By this signal.
+    Killed(u8),
+    /// The time was over.
+    Stopped,
+}
+
+/// Names of the run-time library's own variables.
+const OUT: &str = "RADDLE_OUT";
+const OPTIONS: &str = "RADDLE_OPTIONS";
+
+/// Runs the program to its end.
+pub fn run(request: &RunRequest) -> Result<Ran, NativeError> {
+    let binary = binary::open(&request.program)?;
+    let folder = tempfile::Builder::new().prefix("raddle-run-").tempdir();
+    let folder = folder.map_err(|error| NativeError::file(std::env::temp_dir(), error))?;
+    let file = out_file(folder.path());
+    let mut command = Command::new(&binary.path);
+    command.args(&request.arguments).env(OUT, &file);
+    if !request.options.is_empty() {
+        command.env(OPTIONS, &request.options);
+    }
+    let began = Instant::now();
+    let mut child = command.spawn().map_err(|error| NativeError::file(&binary.path, error))?;
+    let end = wait(&mut child, request.time).map_err(|error| NativeError::file(&binary.path, error))?;
+    let seconds = began.elapsed().as_secs_f64();
+    let log = Log::read(&file);
+    let mut warnings = log.warnings();
+    let running = log.still_running(child.id());
+    if !running.is_empty() {
+        let kept = folder.keep();
+        let processes: Vec<String> = running.iter().map(u32::to_string).collect();
+        warnings.push(format!(
+            "process {} goes on; what it finds from now on is written to {}",
+            processes.join(", "),
+            kept.join(FILE).display()
+        ));
+    }
+    let findings = describe::findings(&log, &binary, &mut warnings);
+    let gaps = log.gaps().into_iter().collect();
+    Ok(Ran { findings, end, gaps, warnings, seconds })
+}
+
+const FILE: &str = "findings";
+
+/// The user may name a file of their own, to keep it.
+fn out_file(folder: &Path) -> PathBuf {
+    match std::env::var_os(OUT) {
+        Some(file) if !file.is_empty() => PathBuf::from(file),
+        _ => folder.join(FILE),
+    }
+}
+
+/// Time that a program gets to end by itself once it was told to.
+const GRACE: Duration = Duration::from_secs(2);
+
+fn wait(child: &mut Child, limit: Option<Duration>) -> std::io::Result<End> {
+    let began = Instant::now();
+    let mut pause = Duration::from_micros(200);
+    let mut told: Option<Instant> = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(if told.is_some() { End::Stopped } else { ended(status) });
+        }
+        let over = limit.is_some_and(|limit| began.elapsed() >= limit);
+        match told {
+            None if over => {
+                told = Some(Instant::now());
+                tell(child, Signal::TERM);
+            }
+            Some(at) if at.elapsed() >= GRACE => tell(child, Signal::KILL),
+            _ => {}
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(10));
+    }
+}
+
+fn tell(child: &Child, signal: Signal) {
+    // It may have ended this moment.
+    let _ = i32::try_from(child.id()).ok().and_then(Pid::from_raw).map(|pid| kill_process(pid, signal));
+}
+
+fn ended(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exited(code as u8),
+        (None, signal) => End::Killed(signal.unwrap_or(0) as u8),
+    }
+}

@@ -1,0 +1,206 @@
+//! From numbers to findings: the tables of sites give every number its place, every access its expression.
+//!
+//! A race is told once per pair of places, with the threads, stacks and locks of the first time.
+
+use super::lines::{Access, Block, Line, Lock, Log, Race, Thread, What};
+use crate::binary::{self, Binary};
+use raddle_event::LockMode;
+use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
+use raddle_instrument::sites::{Kind, Site, Sites};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) -> Vec<Finding> {
+    let mut images: BTreeMap<u32, Image> = BTreeMap::new();
+    let mut told = BTreeSet::new();
+    let mut findings = Vec::new();
+    for Line { pid, what } in &log.lines {
+        match what {
+            What::Start(start) => {
+                images.insert(*pid, Image::of(&start.exe, program, warnings));
+            }
+            What::Library(library) => {
+                let image = images.entry(*pid).or_insert_with(|| Image::of("", program, warnings));
+                match binary::table(Path::new(&library.path)) {
+                    Ok(sites) => image.tables.push((library.base, Table::Own(sites))),
+                    Err(error) => warnings.push(error.to_string()),
+                }
+            }
+            What::Thread(thread) => {
+                let image = images.entry(*pid).or_insert_with(|| Image::of("", program, warnings));
+                image.threads.insert(thread.id, thread.clone());
+            }
+            What::Race(race) => {
+                let image = images.entry(*pid).or_insert_with(|| Image::of("", program, warnings));
+                if told.insert(image.identity(race)) {
+                    findings.push(image.finding(race));
+                }
+            }
+            What::Gap(_) | What::Exit(_) | What::Crash(_) => {}
+        }
+    }
+    findings.sort_by_key(|finding| {
+        finding.accesses.iter().map(|access| access.at.clone()).collect::<Vec<Frame>>()
+    });
+    for (index, finding) in findings.iter_mut().enumerate() {
+        finding.id = format!("f{}", index + 1);
+    }
+    findings
+}
+
+/// One process: the tables of its program and libraries, its threads.
+struct Image<'a> {
+    /// With the first number of each, ascending as libraries come.
+    tables: Vec<(u32, Table<'a>)>,
+    threads: BTreeMap<u32, Thread>,
+}
+
+enum Table<'a> {
+    Given(&'a Sites),
+    Own(Sites),
+}
+
+impl<'a> Image<'a> {
+    /// A process that runs another program has other sites.
+    fn of(exe: &str, program: &'a Binary, warnings: &mut Vec<String>) -> Self {
+        let same = |exe: &Path| match (exe.canonicalize(), program.path.canonicalize()) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => true,
+        };
+        let table = if exe.is_empty() || same(Path::new(exe)) {
+            Some(Table::Given(&program.sites))
+        } else {
+            match binary::table(Path::new(exe)) {
+                Ok(sites) => Some(Table::Own(sites)),
+                Err(error) => {
+                    warnings.push(error.to_string());
+                    None
+                }
+            }
+        };
+        Self { tables: table.map(|table| (0, table)).into_iter().collect(), threads: BTreeMap::new() }
+    }
+
+    /// The site and the calls that it was inlined at, innermost first.
+    fn sites(&self, id: u32) -> Vec<Site<'_>> {
+        let owner = self.tables.iter().filter(|(base, _)| *base <= id).max_by_key(|(base, _)| *base);
+        match owner {
+            Some((base, Table::Given(sites))) => sites.frames(id - base),
+            Some((base, Table::Own(sites))) => sites.frames(id - base),
+            None => Vec::new(),
+        }
+    }
+
+    /// Equal for races at the same two places.
+    fn identity(&self, race: &Race) -> [(Frame, bool); 2] {
+        let mut ends = race.accesses.each_ref().map(|access| {
+            let at = self.sites(access.site).first().map(frame).unwrap_or_else(nowhere);
+            (at, access.write)
+        });
+        ends.sort();
+        ends
+    }
+
+    fn finding(&self, race: &Race) -> Finding {
+        let accesses = race.accesses.each_ref().map(|access| self.access(access));
+        let named = accesses.iter().map(|access| access.expression.as_str()).find(|text| !text.is_empty());
+        Finding {
+            id: String::new(),
+            kind: FindingKind::DataRace,
+            variable: named.unwrap_or_default().to_owned(),
+            evidence: Evidence::Observed,
+            engine: "run",
+            rank: 0,
+            detail: race.block.as_ref().map(|block| self.block(block)).unwrap_or_default(),
+            assumptions: Vec::new(),
+            accesses: accesses.into(),
+        }
+    }
+
+    fn access(&self, access: &Access) -> AccessReport {
+        let sites = self.sites(access.site);
+        let first = sites.first();
+        let expression = first.map(|site| match site.kind {
+            Kind::Copy if !access.write => site.source,
+            Kind::Call => "",
+            _ => site.expression,
+        });
+        let action = match first {
+            Some(site) if site.kind == Kind::Call && FREES.contains(&site.expression) => "free",
+            _ if access.write => "write",
+            _ => "read",
+        };
+        let mut frames = self.frames(access.site, &access.stack);
+        let function = frames.last().map(|frame| frame.function.clone()).unwrap_or_default();
+        let at = if frames.is_empty() { nowhere() } else { frames.remove(0) };
+        AccessReport {
+            at,
+            thread: self.thread(access.thread, &function),
+            action: action.to_owned(),
+            atomic: access.atomic,
+            expression: expression.unwrap_or_default().to_owned(),
+            locks: access.locks.iter().flatten().map(|lock| self.lock(lock)).collect(),
+            stack: frames,
+        }
+    }
+
+    /// A site and the calls that led there, inlined ones among them, innermost first.
+    fn frames(&self, site: u32, calls: &[u32]) -> Vec<Frame> {
+        let all = std::iter::once(site).chain(calls.iter().copied());
+        all.flat_map(|id| self.sites(id).iter().map(frame).collect::<Vec<_>>()).collect()
+    }
+
+    /// `function` is the outermost one on its stack, which it was started with.
+    fn thread(&self, id: u32, function: &str) -> ThreadReport {
+        let name = match (id, function) {
+            (0, _) => "T0 (main)".to_owned(),
+            (_, "") => format!("T{id}"),
+            _ => format!("T{id} ({function})"),
+        };
+        let made = self.threads.get(&id);
+        ThreadReport {
+            name,
+            created: made.map(|made| self.frames(made.site, &made.stack)).unwrap_or_default(),
+        }
+    }
+
+    fn lock(&self, lock: &Lock) -> LockReport {
+        let acquired = self.frames(lock.site, &[]);
+        let sites = self.sites(lock.site);
+        let name = sites.first().map(|site| site.source).filter(|name| !name.is_empty());
+        let mode = if lock.mode == "shared" { LockMode::Shared } else { LockMode::Exclusive };
+        LockReport {
+            name: name.map_or_else(|| format!("lock {:#x}", lock.addr), str::to_owned),
+            mode,
+            acquired,
+        }
+    }
+
+    /// `a block of 40 bytes, allocated by T0 (main) at q.c:12`
+    fn block(&self, block: &Block) -> String {
+        let frames = self.frames(block.site, &block.stack);
+        let function = frames.last().map(|frame| frame.function.as_str()).unwrap_or_default();
+        let thread = self.thread(block.thread, function);
+        let mut text = format!("a block of {} bytes, allocated by {}", block.size, thread.name);
+        if let Some(at) = frames.first() {
+            text.push_str(&format!(" at {}:{}", at.file, at.line));
+        }
+        text
+    }
+}
+
+/// Calls that end the life of a block.
+const FREES: [&str; 6] = ["free", "realloc", "reallocarray", "_ZdlPv", "_ZdaPv", "_ZdlPvm"];
+
+fn frame(site: &Site<'_>) -> Frame {
+    Frame {
+        file: site.file.to_owned(),
+        line: site.line,
+        column: site.column,
+        function: site.function.to_owned(),
+    }
+}
+
+fn nowhere() -> Frame {
+    Frame { file: String::new(), line: 0, column: 0, function: String::new() }
+}

@@ -1,0 +1,216 @@
+//! The lines that the run-time library writes: one JSON object each, numbers only.
+//!
+//! Several processes may write to one file, and any of them may be cut off in the middle of a line. A line that cannot be read is
+//! counted, never fatal.
+
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What happened in a run, in order.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) lines: Vec<Line>,
+    unreadable: usize,
+    missing: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Line {
+    /// 0 where the library does not say.
+    #[serde(default)]
+    pub(super) pid: u32,
+    #[serde(flatten)]
+    pub(super) what: What,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum What {
+    /// A process begins to write; after `exec` a second time.
+    Start(Start),
+    Thread(Thread),
+    Race(Race),
+    /// A shared object with sites of its own.
+    Library(Library),
+    /// From here on not everything was seen.
+    Gap(Gap),
+    Exit(serde::de::IgnoredAny),
+    Crash(serde::de::IgnoredAny),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Gap {
+    pub(super) what: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Start {
+    #[serde(default)]
+    pub(super) exe: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Library {
+    pub(super) path: String,
+    /// The first number of its sites.
+    pub(super) base: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Thread {
+    pub(super) id: u32,
+    /// Where it was created, and the calls that led there, innermost first.
+    #[serde(default)]
+    pub(super) site: u32,
+    #[serde(default)]
+    pub(super) stack: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Race {
+    pub(super) accesses: [Access; 2],
+    #[serde(default)]
+    pub(super) block: Option<Block>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Access {
+    pub(super) thread: u32,
+    pub(super) site: u32,
+    pub(super) write: bool,
+    #[serde(default)]
+    pub(super) atomic: bool,
+    /// Calls, innermost first.
+    #[serde(default)]
+    pub(super) stack: Vec<u32>,
+    /// `None`: not known any more.
+    #[serde(default)]
+    pub(super) locks: Option<Vec<Lock>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Lock {
+    pub(super) addr: u64,
+    #[serde(default)]
+    pub(super) site: u32,
+    #[serde(default)]
+    pub(super) mode: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Block {
+    #[serde(default)]
+    pub(super) size: u64,
+    #[serde(default)]
+    pub(super) thread: u32,
+    #[serde(default)]
+    pub(super) site: u32,
+    #[serde(default)]
+    pub(super) stack: Vec<u32>,
+}
+
+impl Log {
+    pub(super) fn read(file: &Path) -> Self {
+        match std::fs::read(file) {
+            Ok(bytes) => Self::parse(&bytes),
+            Err(_) => Self { missing: true, ..Self::default() },
+        }
+    }
+
+    pub(super) fn parse(bytes: &[u8]) -> Self {
+        let mut log = Self::default();
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(line) => log.lines.push(line),
+                Err(_) => log.unreadable += 1,
+            }
+        }
+        log
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.missing {
+            warnings.push(
+                "the program wrote no findings: they could not be kept, or it did not get to start"
+                    .to_owned(),
+            );
+        }
+        if self.unreadable > 0 {
+            warnings.push(format!("{} findings of the program could not be read", self.unreadable));
+        }
+        warnings
+    }
+
+    /// What made the run's findings incomplete, each once.
+    pub(super) fn gaps(&self) -> BTreeSet<String> {
+        let gaps = self.lines.iter().filter_map(|line| match &line.what {
+            What::Gap(gap) => Some(gap.what.clone()),
+            _ => None,
+        });
+        gaps.collect()
+    }
+
+    /// Processes that said that they begin, not that they end, and are there.
+    pub(super) fn still_running(&self, but: u32) -> BTreeSet<u32> {
+        let mut begun = BTreeSet::new();
+        for line in &self.lines {
+            match line.what {
+                What::Start(_) => begun.insert(line.pid),
+                What::Exit(_) | What::Crash(_) => begun.remove(&line.pid),
+                _ => continue,
+            };
+        }
+        begun.retain(|pid| *pid != 0 && *pid != but && Path::new(&format!("/proc/{pid}")).exists());
+        begun
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Log, What};
+
+    const LINES: &str = concat!(
+        r#"{"pid":7,"start":{"exe":"/x"}}"#,
+        "\n",
+        r#"{"thread":{"id":1,"parent":0,"site":3,"function":99,"stack":[4]}}"#,
+        "\n",
+        r#"{"race":{"addr":5,"size":4,"accesses":[{"thread":1,"site":12,"write":true,"atomic":false,"size":4,"stack":[1],"locks":[{"addr":9,"site":2,"mode":"exclusive"}]},{"thread":0,"site":13,"write":false}],"block":null}}"#,
+        "\n",
+        r#"{"pid":7,"exit":{"races":1}}"#,
+        "\n"
+    );
+
+    #[test]
+    fn lines_are_read() {
+        let log = Log::parse(LINES.as_bytes());
+        assert_eq!(log.unreadable, 0);
+        let races: Vec<_> = log
+            .lines
+            .iter()
+            .filter_map(|line| if let What::Race(race) = &line.what { Some(race) } else { None })
+            .collect();
+        assert_eq!(
+            (races.len(), races[0].accesses[0].site, races[0].accesses[0].locks.as_ref().unwrap()[0].addr),
+            (1, 12, 9)
+        );
+        assert!(log.still_running(0).is_empty());
+    }
+
+    #[test]
+    fn damage_loses_one_line() {
+        for index in 0..LINES.len() {
+            let whole = LINES[..index].matches('\n').count();
+            assert!(Log::parse(&LINES.as_bytes()[..index]).lines.len() >= whole);
+            for value in [0, b'{', b'"', b'9', b'\n', 0xFF] {
+                let mut changed = LINES.as_bytes().to_vec();
+                changed[index] = value;
+                let log = Log::parse(&changed);
+                assert!(log.lines.len() + log.unreadable >= 3, "byte {index}");
+            }
+        }
+        let deep = [b'['; 100_000];
+        assert!(Log::parse(&deep).lines.is_empty());
+    }
+}
