@@ -1,5 +1,4 @@
 //! The native commands, as a user runs them.
 
 mod commands;
-mod fixtures;
 mod scenarios;

@@ -112,9 +112,12 @@ pub(super) struct Block {
 
 impl Log {
     pub(super) fn read(file: &Path) -> Self {
-        match std::fs::read(file) {
-            Ok(bytes) => Self::parse(&bytes),
-            Err(_) => Self { missing: true, ..Self::default() },
+        // A device may have no end.
+        let is_file = std::fs::metadata(file).is_ok_and(|meta| meta.is_file());
+        let bytes = if is_file { std::fs::read(file).ok() } else { None };
+        match bytes {
+            Some(bytes) => Self::parse(&bytes),
+            None => Self { missing: true, ..Self::default() },
         }
     }
 
@@ -133,8 +136,7 @@ impl Log {
         let mut warnings = Vec::new();
         if self.missing {
             warnings.push(
-                "the program wrote no findings: they could not be kept, or it did not get to start"
-                    .to_owned(),
+                "findings could not be kept: the program wrote none, or there is no room for them".to_owned(),
             );
         }
         if self.unreadable > 0 {

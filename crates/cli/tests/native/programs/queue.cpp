@@ -43,14 +43,14 @@ int main()
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; i++)
         threads.emplace_back([&] {
+#ifdef RACY
+            plain++;
+#endif
             for (;;) {
                 std::unique_ptr<int> item = queue.pop();
                 if (*item == 0)
                     return;
                 sum.fetch_add(*item, std::memory_order_relaxed);
-#ifdef RACY
-                plain += *item;
-#endif
             }
         });
     for (int i = 1; i <= 300; i++)
