@@ -14,70 +14,142 @@ use crate::lanes::{Conflicts, Full, Kind, Lane, group, ungroup};
 use crate::layout::{self, GRANULE};
 use crate::memo::{Key, Step};
 use crate::report;
+use crate::spans;
 use crate::thread::Thread;
+use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// With [`TAG`] in the low half of a cell: a record of atomics.
 pub const ATOMIC: u32 = 1 << 30;
-const WHOLE: u8 = 0b1111;
+pub const WHOLE: u8 = 0b1111;
+/// Accesses this many bytes apart may be of a loop, of which so many steps ahead are fetched.
+const NEAR: usize = 64;
+const AHEAD: usize = 64;
 /// How often a context is looked at again before it is taken as it is.
 const PATIENCE: u32 = 10_000;
 
 /// An access of `bytes` bytes from `address`.
+#[inline]
 pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site: u32) {
-    if bytes == 0 {
-        return;
-    }
+    fetch_ahead(thread, address);
     gate::enter(thread);
     let context = contexts::of(thread, site, Shape::plain(bytes, kind == Kind::Write));
-    span(thread, address, bytes, kind, context);
+    let offset = address % GRANULE;
+    if offset + bytes <= GRANULE {
+        granule(thread, address - offset, ((1 << bytes) - 1) << offset, kind, context);
+    } else if bytes == 2 * GRANULE && address % (2 * GRANULE) == 0 {
+        pair(thread, address, kind, context);
+    } else {
+        spans::span(thread, address, bytes, kind, context);
+    }
     gate::leave(thread);
     collect::if_needed(thread);
 }
 
-/// The granules of one access, all with the same context. Inside the gate.
-pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, context: u32) {
-    let end = address + bytes;
-    let mut at = address & !(GRANULE - 1);
-    while at < end {
-        let mut mask = WHOLE;
-        if at < address {
-            mask &= WHOLE << (address - at);
+/// Loops go on as they went: what they need next should be there when it is needed, because a locked instruction waits for it.
+#[inline(always)]
+fn fetch_ahead(thread: &mut Thread, address: usize) {
+    let step = address.wrapping_sub(thread.last_address);
+    thread.last_address = address;
+    if step.wrapping_add(NEAR) <= 2 * NEAR {
+        let ahead = address.wrapping_add(step.wrapping_mul(AHEAD));
+        unsafe {
+            _mm_prefetch::<_MM_HINT_ET0>(layout::cell(ahead) as *const _ as *const i8);
+            _mm_prefetch::<_MM_HINT_ET0>(layout::contexts(ahead) as *const _ as *const i8);
         }
-        if end - at < GRANULE {
-            mask &= WHOLE >> (GRANULE - (end - at));
-        }
-        granule(thread, at, mask, kind, context);
-        at += GRANULE;
     }
 }
 
+/// An access to some bytes of one granule.
 #[inline(always)]
-fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
-    let epoch = thread.epoch;
+pub fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
     let cell = layout::cell(at);
     let old = cell.load(Acquire);
-    let (write, read) = halves(old);
-    if write == epoch || (kind == Kind::Read && read == epoch) {
-        return;
-    }
-    let plain = |word: u32| word == 0 || (word & TAG == 0 && thread.knows_epoch(word));
-    if mask == WHOLE && plain(write) && plain(read) {
-        let new = match kind {
-            Kind::Write => whole(epoch, 0),
-            Kind::Read => whole(write, epoch),
-        };
+    if mask == WHOLE
+        && let Some(new) = simple(thread, old, kind)
+    {
+        if new == old {
+            return;
+        }
+        thread.used = true;
         if cell.compare_exchange(old, new, AcqRel, Relaxed).is_ok() {
-            thread.used = true;
             touch(at, old);
             let side = usize::from(kind == Kind::Read);
-            layout::contexts(at)[side].store(stamp(context, epoch), Relaxed);
-            return;
+            return layout::contexts(at)[side].store(stamp(context, thread.epoch), Relaxed);
         }
     }
     general(thread, at, mask, kind, context);
 }
 
+/// An access to two granules whose cells can be changed in one step.
+#[inline(always)]
+pub fn pair(thread: &mut Thread, at: usize, kind: Kind, context: u32) {
+    let next = at + GRANULE;
+    let old = (layout::cell(at).load(Acquire), layout::cell(next).load(Acquire));
+    if let (Some(first), Some(second)) = (simple(thread, old.0, kind), simple(thread, old.1, kind)) {
+        if (first, second) == old {
+            return;
+        }
+        thread.used = true;
+        if swap_pair(at, old, (first, second)) {
+            touch(at, old.0 & old.1);
+            let (side, word) = (usize::from(kind == Kind::Read), stamp(context, thread.epoch));
+            if first != old.0 {
+                layout::contexts(at)[side].store(word, Relaxed);
+            }
+            if second != old.1 {
+                layout::contexts(next)[side].store(word, Relaxed);
+            }
+            return;
+        }
+    }
+    granule(thread, at, WHOLE, kind, context);
+    granule(thread, next, WHOLE, kind, context);
+}
+
+/// The cell after an access to the whole granule, when that needs no list and no report: what it says is known to the thread.
+#[inline(always)]
+pub fn simple(thread: &Thread, old: u64, kind: Kind) -> Option<u64> {
+    let (write, read) = halves(old);
+    let epoch = thread.epoch;
+    if write == epoch || (kind == Kind::Read && read == epoch) {
+        return Some(old);
+    }
+    // The empty word is an epoch that everybody knows.
+    if (write | read) & TAG != 0 || !thread.knows_epoch(write) || !thread.knows_epoch(read) {
+        return None;
+    }
+    Some(match kind {
+        Kind::Write => whole(epoch, 0),
+        Kind::Read => whole(write, epoch),
+    })
+}
+
+/// Changes two neighbouring cells at once if they are as they were.
+#[inline(always)]
+pub fn swap_pair(at: usize, old: (u64, u64), new: (u64, u64)) -> bool {
+    let cells = layout::cell(at) as *const _ as usize;
+    let done: u8;
+    unsafe {
+        // The compiler keeps rbx for itself.
+        std::arch::asm!(
+            "xchg {low}, rbx",
+            "lock cmpxchg16b [{cells}]",
+            "sete {done}",
+            "mov rbx, {low}",
+            cells = in(reg) cells,
+            low = inout(reg) new.0 => _,
+            done = out(reg_byte) done,
+            in("rcx") new.1,
+            inout("rax") old.0 => _,
+            inout("rdx") old.1 => _,
+            options(nostack),
+        );
+    }
+    done != 0
+}
+
+#[cold]
 fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
     let cell = layout::cell(at);
     loop {
@@ -96,7 +168,7 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
         let access = u32::from(mask) << 1 | u32::from(kind == Kind::Write);
         let key = Key { cell: old, contexts, context, access };
         let mut conflicts = Conflicts::none();
-        let step = match thread.memo.get(&key) {
+        let step = match thread.caches().memo.get(&key) {
             Some(step) => step,
             None => match transition(thread, at, old, mask, kind, context, &mut conflicts) {
                 Ok(step) => step,
@@ -105,7 +177,7 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
         };
         if step.cell == old {
             remember_reading(thread, old, kind);
-            thread.memo.put(key, step);
+            thread.caches().memo.put(key, step);
             return;
         }
         thread.used = true;
@@ -122,7 +194,7 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
         }
         remember_reading(thread, step.cell, kind);
         if conflicts.is_empty() {
-            thread.memo.put(key, step);
+            thread.caches().memo.put(key, step);
         } else {
             report::races(thread, at, &conflicts, context);
         }
@@ -202,6 +274,7 @@ fn remember_reading(thread: &mut Thread, cell: u64, kind: Kind) {
     let read = halves(cell).1;
     if kind == Kind::Read && read & TAG != 0 {
         unsafe { (*thread.block).known[read as usize % 64] = read };
+        thread.knows_sets = true;
     }
 }
 

@@ -28,8 +28,15 @@ impl Clock {
     /// Becomes what the thread publishes.
     pub fn copy_from(&mut self, thread: &Thread) {
         let slots = thread.width();
-        self.grow(slots);
-        unsafe { std::ptr::copy_nonoverlapping(thread.values(), self.data, slots) };
+        if slots > self.capacity as usize {
+            self.grow(slots);
+        }
+        if slots <= 8 {
+            // Capacities are at least 8, and the values behind the last slot are zero.
+            unsafe { *self.data.cast::<[u32; 8]>() = *thread.values().cast::<[u32; 8]>() };
+        } else {
+            unsafe { std::ptr::copy_nonoverlapping(thread.values(), self.data, slots) };
+        }
         self.len = slots as u32;
         self.publish(thread);
     }

@@ -14,6 +14,7 @@ pub const UNKNOWN_LOCKS: u32 = u32::MAX;
 
 const LEAF_LIMIT: u32 = 1 << 24;
 const CACHE: usize = 512;
+const LOCK_CACHE: usize = 256;
 
 /// Parent node, call site in the parent, function.
 static NODES: Table<3> = Table::at(TABLES + TABLE_BYTES, 1 << 28);
@@ -30,6 +31,7 @@ pub struct Shape(u32);
 #[repr(C)]
 pub struct LeafCache {
     entries: [[u32; 5]; CACHE],
+    locks: [[u32; 5]; LOCK_CACHE],
 }
 
 /// A context as it is reported.
@@ -82,7 +84,7 @@ pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
     }
     let key = [node, site, thread.locks, shape.0];
     let hash = (site ^ node.wrapping_mul(0x9e37_79b1) ^ thread.locks.wrapping_mul(0x85eb_ca6b)) as usize;
-    let entry = &mut thread.leaves.entries[(hash ^ hash >> 12) % CACHE];
+    let entry = &mut thread.caches().leaves.entries[(hash ^ hash >> 12) % CACHE];
     if entry[..4] == key && entry[4] != 0 {
         return entry[4];
     }
@@ -150,10 +152,13 @@ fn locks(thread: &Thread) -> u32 {
     for held in thread.held() {
         let mode = if held.mode == Mode::Shared { 1 << 31 } else { 0 };
         let record = [set, held.address as u32, (held.address >> 32) as u32 | mode, held.site];
-        match LOCKS.intern(record) {
-            Some(id) => set = id,
-            None => return UNKNOWN_LOCKS,
+        let hash = held.address >> 3 ^ held.address >> 12 ^ held.site as usize ^ (set as usize) << 3;
+        let entry = &mut thread.caches().leaves.locks[hash % LOCK_CACHE];
+        if entry[..4] != record || entry[4] == 0 {
+            let Some(id) = LOCKS.intern(record) else { return UNKNOWN_LOCKS };
+            *entry = [record[0], record[1], record[2], record[3], id];
         }
+        set = entry[4];
     }
     set
 }

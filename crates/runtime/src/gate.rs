@@ -15,12 +15,14 @@ const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;
 const PRIVATE_EXPEDITED: i32 = 1 << 3;
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
-/// The system has no `membarrier`: whoever enters needs a fence.
+/// Who enters must look closer: somebody wants to be alone, or the system has no `membarrier` and a fence is needed each time.
+static CAREFUL: AtomicBool = AtomicBool::new(false);
 static NEEDS_FENCE: AtomicBool = AtomicBool::new(false);
 
 pub fn start() {
     if membarrier(REGISTER_PRIVATE_EXPEDITED) != 0 {
         NEEDS_FENCE.store(true, Relaxed);
+        CAREFUL.store(true, Relaxed);
     }
 }
 
@@ -29,7 +31,7 @@ pub fn enter(thread: &Thread) {
     let depth = thread.inside.load(Relaxed);
     thread.inside.store(depth + 1, Relaxed);
     compiler_fence(SeqCst);
-    if STOPPED.load(Relaxed) || NEEDS_FENCE.load(Relaxed) {
+    if CAREFUL.load(Relaxed) {
         enter_slowly(thread, depth);
     }
     compiler_fence(SeqCst);
@@ -46,6 +48,7 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> Option<T> {
     if STOPPED.swap(true, SeqCst) {
         return None;
     }
+    CAREFUL.store(true, SeqCst);
     fence(SeqCst);
     membarrier(PRIVATE_EXPEDITED);
     thread::each(|other| {
@@ -54,12 +57,14 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> Option<T> {
         }
     });
     let result = work();
+    CAREFUL.store(NEEDS_FENCE.load(Relaxed), Relaxed);
     STOPPED.store(false, Release);
     Some(result)
 }
 
 /// The child of a fork has one thread, and nobody to wait for.
 pub fn reset() {
+    CAREFUL.store(NEEDS_FENCE.load(Relaxed), Relaxed);
     STOPPED.store(false, Relaxed);
 }
 

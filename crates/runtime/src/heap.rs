@@ -1,13 +1,14 @@
 //! The program's heap: blocks for the reports, clean cells for memory that is handed out, a write of the whole block when it goes.
 
 use crate::atomics;
-use crate::cells::{self, ATOMIC};
+use crate::cells::ATOMIC;
 use crate::contexts::{self, Shape};
 use crate::epochs::TAG;
 use crate::gate;
 use crate::lanes::Kind;
 use crate::layout::{self, GRANULE};
 use crate::objects;
+use crate::spans;
 use crate::spin::Spin;
 use crate::thread::Thread;
 use std::collections::HashMap;
@@ -58,7 +59,7 @@ pub fn gone(thread: &mut Thread, address: usize) {
     if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
         let site = thread.call_site();
         let context = contexts::of(thread, site, Shape::plain(bytes, true));
-        cells::span(thread, address, bytes, Kind::Write, context);
+        spans::span(thread, address, bytes, Kind::Write, context);
     }
     gate::leave(thread);
 }

@@ -6,10 +6,15 @@ use crate::lanes::Kind;
 use crate::log::{self, What};
 use crate::objects;
 use crate::options;
+use crate::report;
 use crate::start;
 use crate::thread::{self, Block};
 use crate::walks::{self, Walk};
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Libraries have up to 2 to this many sites.
+const LIBRARY_SITES: u32 = 22;
 
 unsafe extern "C" {
     /// The thread block of the calling thread (hot.c).
@@ -34,37 +39,43 @@ pub unsafe extern "C" fn __raddle_start(
     crate::interpose::start();
 }
 
+/// At least one byte.
 #[unsafe(no_mangle)]
 pub extern "C" fn __raddle_slow_read(p: usize, bytes: u64, site: u32) {
-    __raddle_read_n(p, bytes, site);
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __raddle_slow_write(p: usize, bytes: u64, site: u32) {
-    __raddle_write_n(p, bytes, site);
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __raddle_read_n(p: usize, bytes: u64, site: u32) {
     if let Some(thread) = thread::current() {
         cells::access(thread, p, bytes as usize, Kind::Read, site);
     }
 }
 
+/// At least one byte.
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_write_n(p: usize, bytes: u64, site: u32) {
+pub extern "C" fn __raddle_slow_write(p: usize, bytes: u64, site: u32) {
     if let Some(thread) = thread::current() {
         cells::access(thread, p, bytes as usize, Kind::Write, site);
     }
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_read_walk(first: usize, stride: i64, count: u64, size: u32, site: u32) {
+pub extern "C" fn __raddle_read_n(p: usize, bytes: u64, site: u32) {
+    if bytes > 0 {
+        __raddle_slow_read(p, bytes, site);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_write_n(p: usize, bytes: u64, site: u32) {
+    if bytes > 0 {
+        __raddle_slow_write(p, bytes, site);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_slow_read_walk(first: usize, stride: i64, count: u64, size: u32, site: u32) {
     walk(Walk { first, stride: stride as isize, count: count as usize, size, kind: Kind::Read }, site);
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_write_walk(first: usize, stride: i64, count: u64, size: u32, site: u32) {
+pub extern "C" fn __raddle_slow_write_walk(first: usize, stride: i64, count: u64, size: u32, site: u32) {
     walk(Walk { first, stride: stride as isize, count: count as usize, size, kind: Kind::Write }, site);
 }
 
@@ -72,6 +83,19 @@ fn walk(walk: Walk, site: u32) {
     if let Some(thread) = thread::current() {
         walks::walk(thread, walk, site);
     }
+}
+
+/// The first site id of an instrumented library, of which `inside` is a part.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __raddle_library(inside: *const c_void) -> u32 {
+    static LIBRARIES: AtomicU32 = AtomicU32::new(0);
+    let base = (LIBRARIES.fetch_add(1, Relaxed) + 1) << LIBRARY_SITES;
+    let mut info = std::mem::zeroed::<libc::Dl_info>();
+    let known = libc::dladdr(inside, &mut info) != 0 && !info.dli_fname.is_null();
+    let path =
+        if known { CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned() } else { String::new() };
+    report::library(&path, base);
+    base
 }
 
 /// The token is null when the access is not followed.

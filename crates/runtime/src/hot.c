@@ -102,6 +102,57 @@ RADDLE_ACCESS(16, RADDLE_OFFSET == 0,
               raddle_has_read(cell) && raddle_has_read(cell + 1) && raddle_has_read(cell + 2) && raddle_has_read(cell + 3),
               raddle_wrote(cell) && raddle_wrote(cell + 1) && raddle_wrote(cell + 2) && raddle_wrote(cell + 3))
 
+/* The first cell of `count` for which the thread's epoch does not already say it; `count` if there is none. */
+static inline __attribute__((always_inline)) uint64_t raddle_passes(const struct raddle_cell *cell, uint64_t count, int write)
+{
+    uint32_t epoch = __raddle_self.epoch;
+    uint64_t at = 0;
+    for (; at + 8 <= count; at += 8) {
+        uint32_t missing = 0;
+        for (int i = 0; i < 8; i++)
+            missing |= (cell[at + i].write != epoch) & (write | (cell[at + i].read != epoch));
+        if (missing)
+            break;
+    }
+    while (at < count && (write ? raddle_wrote(cell + at) : raddle_has_read(cell + at)))
+        at++;
+    return at;
+}
+
+/* Short walks over memory without gaps are looked through here; the cache of walks is for the others. */
+#define RADDLE_SHORT 96
+
+static inline __attribute__((always_inline)) int raddle_walked(uint64_t first, int64_t stride, uint64_t count, uint32_t size, int write)
+{
+    uint64_t step = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+    if (count == 0)
+        return 1;
+    if (step <= size && count <= RADDLE_SHORT) {
+        uint64_t low = stride < 0 ? first - step * (count - 1) : first;
+        uint64_t end = low + step * (count - 1) + size;
+        uint64_t cells = ((end + 3) >> 2) - (low >> 2);
+        return cells <= RADDLE_SHORT && raddle_passes(RADDLE_CELL(low), cells, write) == cells;
+    }
+    return 0;
+}
+
+extern void __raddle_slow_read_walk(const void *first, int64_t stride, uint64_t count, uint32_t size, uint32_t site);
+extern void __raddle_slow_write_walk(void *first, int64_t stride, uint64_t count, uint32_t size, uint32_t site);
+
+__attribute__((noinline, visibility("hidden"))) void __raddle_read_walk(const void *first, int64_t stride, uint64_t count, uint32_t size,
+                                                                        uint32_t site)
+{
+    if (!raddle_walked((uint64_t)first, stride, count, size, 0))
+        __raddle_slow_read_walk(first, stride, count, size, site);
+}
+
+__attribute__((noinline, visibility("hidden"))) void __raddle_write_walk(void *first, int64_t stride, uint64_t count, uint32_t size,
+                                                                         uint32_t site)
+{
+    if (!raddle_walked((uint64_t)first, stride, count, size, 1))
+        __raddle_slow_write_walk(first, stride, count, size, site);
+}
+
 RADDLE_INLINE struct raddle_frame *__raddle_enter(uint32_t function_site)
 {
     struct raddle_frame *old = __raddle_self.top;
@@ -128,7 +179,16 @@ RADDLE_INLINE void __raddle_call(uint32_t site)
     __raddle_self.top->call = site;
 }
 
-#ifndef RADDLE_SHARED
+#ifdef RADDLE_SHARED
+/* Site ids of a library begin where the runtime says. */
+extern uint32_t __raddle_site_base __attribute__((visibility("hidden")));
+extern uint32_t __raddle_library(const void *inside);
+
+__attribute__((constructor(101))) static void raddle_register(void)
+{
+    __raddle_site_base = __raddle_library(&__raddle_site_base);
+}
+#else
 /* Waits that may be cancelled: the mutex is held again when the program's own cleanup handlers run, so ours must run before them. */
 extern void __raddle_wait_cancelled(void *wait);
 

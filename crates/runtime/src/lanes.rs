@@ -37,7 +37,7 @@ pub struct Conflict {
 
 /// Conflicts of one access with one granule. More than fit are dropped: the bytes are known to race by then.
 pub struct Conflicts {
-    found: [Conflict; 16],
+    found: [Conflict; 6],
     count: usize,
 }
 
@@ -46,7 +46,7 @@ pub struct Full;
 
 impl Conflicts {
     pub fn none() -> Self {
-        Self { found: [Conflict { epoch: 0, context: 0, bytes: 0 }; 16], count: 0 }
+        Self { found: [Conflict { epoch: 0, context: 0, bytes: 0 }; 6], count: 0 }
     }
 
     pub fn is_empty(&self) -> bool {

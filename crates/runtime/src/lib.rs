@@ -33,6 +33,7 @@ mod output;
 mod records;
 mod report;
 mod slots;
+mod spans;
 mod spin;
 mod stable;
 mod start;

@@ -27,13 +27,13 @@ pub struct Step {
 struct Entry {
     key: Key,
     step: Step,
-    generation: u32,
+    generation: u64,
 }
 
 #[repr(C)]
 pub struct Memo {
     entries: [Entry; ENTRIES],
-    generation: u32,
+    generation: u64,
 }
 
 impl Memo {
@@ -49,7 +49,7 @@ impl Memo {
 
     #[inline(always)]
     pub fn forget(&mut self) {
-        self.generation = self.generation.wrapping_add(1);
+        self.generation += 1;
     }
 }
 

@@ -34,37 +34,44 @@ pub struct Object {
     arrived: u32,
 }
 
-/// A lock was acquired; the real lock is held, so nobody else changes the object unless it is a shared one.
+/// A lock was acquired. Nobody else changes the object while the real lock is held exclusively.
 pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
-    with(thread, address, |thread, object| {
-        if mode == Mode::Exclusive && object.owner == thread.index + 1 {
-            object.depth += 1;
-            return;
-        }
+    if mode == Mode::Shared {
+        return with(thread, address, |thread, object| {
+            thread.acquire(&object.clock);
+            log::event(thread, What::AcquireShared, address, 0, 0);
+            thread.hold(address, mode);
+        });
+    }
+    gate::enter(thread);
+    let object = OBJECTS.get(id_of(address));
+    if object.owner == thread.index + 1 {
+        object.depth += 1;
+    } else {
         thread.acquire(&object.clock);
-        let what = match mode {
-            Mode::Exclusive => {
-                thread.acquire(&object.shared);
-                object.owner = thread.index + 1;
-                object.depth = 1;
-                What::Acquire
-            }
-            Mode::Shared => What::AcquireShared,
-        };
-        log::event(thread, what, address, 0, 0);
+        thread.acquire(&object.shared);
+        object.owner = thread.index + 1;
+        object.depth = 1;
+        log::event(thread, What::Acquire, address, 0, 0);
         thread.hold(address, mode);
-    });
+    }
+    gate::leave(thread);
 }
 
 /// A lock is about to be released.
 pub fn release(thread: &mut Thread, address: usize) {
+    gate::enter(thread);
+    let object = OBJECTS.get(id_of(address));
+    if object.owner == thread.index + 1 {
+        object.depth -= 1;
+        if object.depth == 0 {
+            object.release_exclusive(thread, address);
+        }
+        return gate::leave(thread);
+    }
+    gate::leave(thread);
     with(thread, address, |thread, object| {
-        if object.owner == thread.index + 1 {
-            object.depth -= 1;
-            if object.depth == 0 {
-                object.release_exclusive(thread, address);
-            }
-        } else if thread.held().iter().any(|held| held.address == address) {
+        if thread.held().iter().any(|held| held.address == address) {
             log::event(thread, What::ReleaseShared, address, 0, 0);
             object.shared.join_from(thread);
             thread.let_go(address);

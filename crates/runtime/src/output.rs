@@ -48,6 +48,19 @@ pub fn line(line: &str, text: impl FnOnce() -> String) {
     unsafe { *libc::__errno_location() = errno };
 }
 
+/// For a string inside JSON.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 fn put(descriptor: i32, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let written = unsafe { libc::syscall(libc::SYS_write, descriptor, bytes.as_ptr(), bytes.len()) };

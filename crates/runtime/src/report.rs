@@ -79,6 +79,13 @@ pub fn thread_made(thread: &Thread, function: usize) {
     output::line(&line, String::new);
 }
 
+/// An instrumented library was loaded.
+pub fn library(path: &str, base: u32) {
+    let path = output::escaped(path);
+    let line = format!("{{\"pid\":{},\"library\":{{\"path\":\"{path}\",\"base\":{base}}}}}\n", output::pid());
+    output::line(&line, String::new);
+}
+
 /// Something that makes the run's answer incomplete.
 pub fn gap(_thread: &Thread, what: &str) {
     let line = format!("{{\"pid\":{},\"gap\":{{\"what\":\"{what}\"}}}}\n", output::pid());

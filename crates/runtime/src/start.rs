@@ -1,12 +1,6 @@
 //! Before the program's first instruction, and when something is beyond us.
 
 use crate::{gate, layout, output, thread};
-use std::sync::atomic::{
-    AtomicBool,
-    Ordering::{Acquire, Release},
-};
-
-static STARTED: AtomicBool = AtomicBool::new(false);
 
 /// Maps the shadow and our own tables. Nothing can be allocated before.
 pub fn map() {
@@ -25,15 +19,10 @@ pub fn start(block: *mut thread::Block) {
     output::start();
     let path = std::fs::read_link("/proc/self/exe").unwrap_or_default();
     let pid = output::pid();
-    let exe = escaped(&path.to_string_lossy());
+    let exe = output::escaped(&path.to_string_lossy());
     let line = format!("{{\"pid\":{pid},\"start\":{{\"pid\":{pid},\"exe\":\"{exe}\"}}}}\n");
     output::line(&line, String::new);
     thread::create(None, 0).begin(block);
-    STARTED.store(true, Release);
-}
-
-pub fn is_started() -> bool {
-    STARTED.load(Acquire)
 }
 
 /// The run cannot be followed any more.
@@ -42,16 +31,4 @@ pub fn give_up(why: &str) -> ! {
     let line = format!("{{\"pid\":{},\"gap\":{{\"what\":\"{why}\",\"ends\":true}}}}\n", output::pid());
     output::line(&line, || format!("raddle: {why}; the program ends here\n"));
     unsafe { libc::_exit(2) }
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out
 }

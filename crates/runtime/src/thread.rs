@@ -18,6 +18,7 @@ use std::sync::atomic::{
 };
 
 const STRIDE: usize = 2 << 20;
+const CACHES: usize = 16 << 10;
 const VALUES: usize = 512 << 10;
 const FRAMES: usize = 1 << 20;
 const DEEPEST: usize = (STRIDE - FRAMES) / size_of::<Frame>() - 2;
@@ -71,6 +72,8 @@ pub struct Thread {
     pub used: bool,
     /// The clock has grown since the epoch began.
     pub grown: bool,
+    /// The block names sets of readers.
+    pub knows_sets: bool,
     width: usize,
     pub block: *mut Block,
     pub life: AtomicU32,
@@ -81,17 +84,26 @@ pub struct Thread {
     /// The set of held locks in the tree of contexts, or [`STALE`].
     pub locks: u32,
     pub created_at: u32,
-    pub leaves: LeafCache,
-    pub memo: Memo,
-    pub walks: Walks,
     pub pending: Pending,
     /// The once object and the initialiser that the C library is about to run.
     pub once: (usize, usize),
     /// Inside a report or an interposed function that calls others.
     pub busy: u32,
     pub exit_rounds: u32,
+    /// The last address that came here, to notice loops.
+    pub last_address: usize,
     next_free: u32,
 }
+
+/// What a thread may forget. Not cleaned with its record: what is in it stays right, or is of an older generation.
+#[repr(C)]
+pub struct Caches {
+    pub leaves: LeafCache,
+    pub memo: Memo,
+    pub walks: Walks,
+}
+
+const _: () = assert!(size_of::<Thread>() <= CACHES && CACHES + size_of::<Caches>() <= VALUES);
 
 pub const STALE: u32 = u32::MAX;
 
@@ -175,6 +187,7 @@ impl Thread {
             *frames = Frame { function: 0, call: 0, node: 0, unused: 0 };
             (*block).top = frames;
             (*block).limit = frames.add(DEEPEST);
+            (*block).known = [u32::MAX; 64];
         }
         SELF.set(self);
         self.new_epoch();
@@ -282,6 +295,12 @@ impl Thread {
     }
 
     #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    pub fn caches(&self) -> &'static mut Caches {
+        unsafe { &mut *((self as *const Thread as usize + CACHES) as *mut Caches) }
+    }
+
+    #[inline(always)]
     pub fn top(&self) -> *mut Frame {
         unsafe { (*self.block).top }
     }
@@ -327,11 +346,15 @@ impl Thread {
     }
 
     fn show_epoch(&mut self) {
-        self.memo.forget();
-        self.walks.forget();
+        let caches = self.caches();
+        caches.memo.forget();
+        caches.walks.forget();
         unsafe {
             (*self.block).epoch = self.epoch;
-            (*self.block).known = [u32::MAX; 64];
+            if self.knows_sets {
+                (*self.block).known = [u32::MAX; 64];
+                self.knows_sets = false;
+            }
         }
     }
 }

@@ -1,13 +1,15 @@
 //! Loops that walk memory, checked as one range, and the ranges that a thread has walked in its present epoch.
 
-use crate::cells;
 use crate::collect;
 use crate::contexts::{self, Shape};
 use crate::gate;
 use crate::lanes::Kind;
+use crate::spans;
 use crate::thread::Thread;
 
-const ENTRIES: usize = 1024;
+const ENTRIES: usize = 8192;
+/// Walks that are not worth an entry; hot.c has looked at their cells already.
+const SHORT: usize = 96;
 
 /// `count` accesses of `size` bytes, `stride` bytes apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,20 +26,20 @@ pub struct Walk {
 #[repr(C)]
 struct Entry {
     walk: Walk,
-    generation: u32,
+    generation: u64,
 }
 
 /// Zeroed memory is an empty cache.
 #[repr(C)]
 pub struct Walks {
     entries: [Entry; ENTRIES],
-    generation: u32,
+    generation: u64,
 }
 
 impl Walks {
     #[inline(always)]
     pub fn forget(&mut self) {
-        self.generation = self.generation.wrapping_add(1);
+        self.generation += 1;
     }
 
     fn slot(walk: &Walk) -> usize {
@@ -60,24 +62,27 @@ impl Walks {
 }
 
 pub fn walk(thread: &mut Thread, walk: Walk, site: u32) {
-    if walk.count == 0 || walk.size == 0 || thread.walks.has(&walk) {
+    let Walk { first, stride, count, size, kind } = walk;
+    let short = count <= SHORT && stride.unsigned_abs() <= size as usize;
+    if count == 0 || size == 0 || (!short && thread.caches().walks.has(&walk)) {
         return;
     }
-    let Walk { first, stride, count, size, kind } = walk;
     gate::enter(thread);
     let context = contexts::of(thread, site, Shape::plain(size as usize, kind == Kind::Write));
     let last = first.wrapping_add_signed(stride.wrapping_mul(count as isize - 1));
     if stride.unsigned_abs() <= size as usize {
         let (low, high) = (first.min(last), first.max(last));
-        cells::span(thread, low, high - low + size as usize, kind, context);
+        spans::span(thread, low, high - low + size as usize, kind, context);
     } else {
         let mut at = first;
         for _ in 0..count {
-            cells::span(thread, at, size as usize, kind, context);
+            spans::span(thread, at, size as usize, kind, context);
             at = at.wrapping_add_signed(stride);
         }
     }
-    thread.walks.put(walk);
+    if !short {
+        thread.caches().walks.put(walk);
+    }
     gate::leave(thread);
     collect::if_needed(thread);
 }

@@ -18,7 +18,9 @@ pub unsafe fn writes(p: *mut impl Sized, bytes: usize) {
 }
 
 fn touches(p: usize, bytes: usize, kind: Kind) {
-    if let Some(thread) = thread::current() {
+    if bytes > 0
+        && let Some(thread) = thread::current()
+    {
         let site = thread.call_site();
         cells::access(thread, p, bytes, kind, site);
     }

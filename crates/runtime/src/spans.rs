@@ -1,0 +1,98 @@
+//! Accesses to many granules: two cells at a time, a cache line of cells before its contexts.
+//!
+//! A locked instruction waits for all earlier stores. Contexts are stored after the cells of the same line were changed, and both are
+//! fetched ahead, so that it has nothing to wait for.
+
+use crate::cells::{WHOLE, granule, simple, stamp, swap_pair, touch};
+use crate::lanes::Kind;
+use crate::layout::{self, GRANULE};
+use crate::thread::Thread;
+use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// Bytes of the program whose cells fill a cache line.
+const LINE: usize = 8 * GRANULE;
+/// How far ahead cells are fetched.
+const AHEAD: usize = 12 * LINE;
+
+/// One access of `bytes` bytes, all with the same context. Inside the gate.
+pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, context: u32) {
+    let end = address + bytes;
+    let mut at = address - address % GRANULE;
+    if at < address {
+        let mask = (WHOLE << (address - at)) & WHOLE;
+        let cut = (at + GRANULE).saturating_sub(end).min(GRANULE);
+        granule(thread, at, mask & (WHOLE >> cut), kind, context);
+        at += GRANULE;
+    }
+    let last = end - end % GRANULE;
+    while at < last && at % LINE != 0 {
+        granule(thread, at, WHOLE, kind, context);
+        at += GRANULE;
+    }
+    lines(thread, at, last, kind, context);
+    at = at.max(at + last.saturating_sub(at) / LINE * LINE);
+    while at < last {
+        granule(thread, at, WHOLE, kind, context);
+        at += GRANULE;
+    }
+    if at < end {
+        granule(thread, at, WHOLE >> (GRANULE - (end - at)), kind, context);
+    }
+}
+
+/// Whole lines from `start`, which is the start of one.
+fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32) {
+    let side = usize::from(kind == Kind::Read);
+    let word = stamp(context, thread.epoch);
+    // Neighbours mostly have the same history.
+    let mut known = (u64::MAX, 0);
+    let mut at = start;
+    while at + LINE <= end {
+        if at + AHEAD < end {
+            unsafe {
+                _mm_prefetch::<_MM_HINT_ET0>(layout::cell(at + AHEAD) as *const _ as *const i8);
+                _mm_prefetch::<_MM_HINT_ET0>(layout::contexts(at + AHEAD) as *const _ as *const i8);
+            }
+        }
+        let mut changed = 0_u32;
+        let mut harder = 0_u32;
+        for pair in 0..4 {
+            let place = at + pair * 2 * GRANULE;
+            let old = (layout::cell(place).load(Acquire), layout::cell(place + GRANULE).load(Acquire));
+            for cell in [old.0, old.1] {
+                if cell != known.0
+                    && let Some(new) = simple(thread, cell, kind)
+                {
+                    known = (cell, new);
+                }
+            }
+            if old.0 != known.0 || old.1 != known.0 {
+                harder |= 0b11 << (2 * pair);
+            } else if known.0 != known.1 {
+                thread.used = true;
+                if swap_pair(place, old, (known.1, known.1)) {
+                    changed |= 0b11 << (2 * pair);
+                    touch(place, old.0);
+                } else {
+                    harder |= 0b11 << (2 * pair);
+                }
+            }
+        }
+        if changed == 0xff {
+            for cell in 0..8 {
+                layout::contexts(at + cell * GRANULE)[side].store(word, Relaxed);
+            }
+        } else if changed | harder != 0 {
+            for cell in 0..8 {
+                let place = at + cell * GRANULE;
+                if changed & 1 << cell != 0 {
+                    layout::contexts(place)[side].store(word, Relaxed);
+                } else if harder & 1 << cell != 0 {
+                    granule(thread, place, WHOLE, kind, context);
+                }
+            }
+        }
+        at += LINE;
+    }
+}
