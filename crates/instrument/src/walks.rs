@@ -6,7 +6,9 @@
 //! iteration, the walk of an inner loop for example, moves to the exits as it is. A zero step in a block that every entry into the loop
 //! runs is a plain check before the loop, so that a loop that waits for others is not silent while it waits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use inkwell::llvm_sys::LLVMOpcode;
 
 use crate::barriers::Barriers;
 use crate::body::Body;
@@ -43,6 +45,29 @@ pub(crate) fn write(
         }
     }
     dead
+}
+
+/// Whether what a loop reads decides when it ends (`while (a[i] < pivot) i++`). Such loops tend to be short, and often run over
+/// memory that was checked before in the same region: single checks, which are inlined, cost less than walks there.
+fn is_search(body: &Body, area: &Loop, exits: &[(usize, usize)]) -> bool {
+    let in_loop = |value: Value| body.block_of(value).is_some_and(|block| area.contains(block));
+    exits.iter().any(|(from, to)| {
+        let ends = body.instructions[*to].last().is_some_and(|last| last.is(LLVMOpcode::LLVMUnreachable));
+        let Some(branch) = body.instructions[*from].last().filter(|_| !ends) else { return false };
+        let mut queue: Vec<Value> = branch.operand(0).into_iter().collect();
+        let mut seen = HashSet::new();
+        while let Some(value) = queue.pop() {
+            if !in_loop(value) || !seen.insert(value) {
+                continue;
+            }
+            match value.opcode() {
+                Some(LLVMOpcode::LLVMLoad) => return true,
+                Some(LLVMOpcode::LLVMPHI) => {}
+                _ => queue.extend((0..value.operand_count()).filter_map(|index| value.operand(index))),
+            }
+        }
+        false
+    })
 }
 
 struct Walker<'a> {
@@ -82,7 +107,7 @@ impl<'a> Walker<'a> {
             body.predecessors[*to].iter().all(|from| area.contains(*from))
                 && body.blocks[*to].first_insertion_point().is_some()
         });
-        if exits.is_empty() || !simple {
+        if exits.is_empty() || !simple || is_search(body, area, &exits) {
             return None;
         }
         let induction = Induction { module: emitter.module, body, graph, area, preheader, latch };

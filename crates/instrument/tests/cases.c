@@ -95,7 +95,15 @@ void f(short n) { for (short i = 0; i < n; i++) a[i] = 0; }
 
 // CASE two exits that differ
 // CHECKS: read_walk=2
+int f(int n, int k) { int s = 0; for (int i = 0; i < n; i++) { if (i == k) return s * 2; s += a[i]; } return s; }
+
+// CASE a search is checked as it goes
+// CHECKS: read4=1
 int f(int n) { for (int i = 0; i < n; i++) if (a[i] == 7) return i; return -1; }
+
+// CASE the walk of an inner loop that is the same in the outer one
+// CHECKS: read_walk=1 write_walk=1
+void f(int n, int k) { for (int i = 0; i < k; i++) { int s = 0; for (int j = 0; j < n; j++) s += a[j]; b[i] = s; } }
 
 // CASE an access only in some iterations
 // CHECKS: write4=1
