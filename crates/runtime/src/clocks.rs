@@ -95,6 +95,12 @@ impl Clock {
         (self.from_slot != 0).then(|| (self.from_slot as usize - 1, self.from_clock))
     }
 
+    pub fn forget_source(&mut self, slots: &[usize]) {
+        if self.source().is_some_and(|(slot, _)| slots.contains(&slot)) {
+            self.from_slot = 0;
+        }
+    }
+
     pub fn values(&self) -> &[u32] {
         if self.len == 0 {
             return &[];

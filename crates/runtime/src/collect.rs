@@ -1,17 +1,167 @@
-//! Gives back what no cell refers to any more.
+//! Gives back what no cell refers to any more: sets of readers, groups of lanes, runs of epochs, slots of ended threads.
+//!
+//! Happens while no other thread is inside the runtime ([`crate::gate`]); the tests in hot.c, which go on, only read. Nothing is rounded
+//! or forgotten: what remains says the same as before. Slots that go to new threads without order to the old ones lose the shortcut by
+//! which clocks are recognised, because a value of such a slot no longer tells whose it is.
 
-use crate::report;
-use crate::thread::Thread;
+use crate::cells::{ATOMIC, halves};
+use crate::epochs::{self, RUN, TAG};
+use crate::fronts;
+use crate::lanes;
+use crate::layout::{self, GRANULE, REGION};
+use crate::{gate, objects, options, records, report, slots, thread};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-static TOLD: AtomicBool = AtomicBool::new(false);
+/// Fewer sets and groups than this are not worth a collection.
+const SMALLEST: u32 = 1 << 20;
 
-pub fn if_needed(_thread: &mut Thread) {}
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Something has grown so much that it should be looked at.
+#[cold]
+pub fn want() {
+    WANTED.store(true, Relaxed);
+}
+
+/// Called where a thread has just left the runtime.
+#[inline(always)]
+pub fn if_needed(thread: &thread::Thread) {
+    if WANTED.load(Relaxed) {
+        collect(thread);
+    }
+}
 
 /// An access could not be noted.
 #[cold]
-pub fn no_room(thread: &Thread) {
+pub fn no_room(thread: &thread::Thread) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    want();
     if !TOLD.swap(true, Relaxed) {
         report::gap(thread, "sets of readers");
+    }
+}
+
+#[cold]
+fn collect(thread: &thread::Thread) {
+    // In a signal handler that interrupted the runtime nobody is ever alone.
+    if thread.inside.load(Relaxed) == 0 {
+        WANTED.store(false, Relaxed);
+        gate::alone(|| Marks::new().mark().sweep());
+    }
+}
+
+struct Marks {
+    runs: Bits,
+    sets: Bits,
+    groups: Bits,
+}
+
+impl Marks {
+    fn new() -> Self {
+        Self {
+            runs: Bits::new(epochs::runs()),
+            sets: Bits::new(fronts::sets().bound()),
+            groups: Bits::new(lanes::groups().bound()),
+        }
+    }
+
+    fn mark(mut self) -> Self {
+        layout::each_touched(|region| self.mark_region(region));
+        records::each_front(|front| self.mark_front(front.word));
+        thread::each(|thread| {
+            self.mark_front(thread.epoch);
+            // What threads remember names sets and groups that may go.
+            thread.forget_sets();
+        });
+        self
+    }
+
+    fn mark_region(&mut self, region: usize) {
+        let mut last = 0;
+        for at in (region..region + REGION).step_by(GRANULE) {
+            let cell = layout::cell(at).load(Relaxed);
+            if cell == last {
+                continue;
+            }
+            last = cell;
+            let (write, read) = halves(cell);
+            match write & (TAG | ATOMIC) {
+                0 | ATOMIC => self.mark_front(write),
+                TAG => self.mark_group(write & !TAG),
+                _ => {}
+            }
+            self.mark_front(read);
+        }
+    }
+
+    fn mark_group(&mut self, group: u32) {
+        if self.groups.set(group) {
+            for lane in lanes::ungroup(group) {
+                self.mark_front(lane.write.word);
+                self.mark_front(lane.read.word);
+            }
+        }
+    }
+
+    fn mark_front(&mut self, word: u32) {
+        if word & TAG == 0 {
+            self.runs.set(word / RUN);
+            return;
+        }
+        let mut rest = word & !TAG;
+        while rest != 0 && self.sets.set(rest) {
+            let [epoch, _, next] = fronts::sets().get(rest);
+            self.runs.set(epoch / RUN);
+            rest = next;
+        }
+    }
+
+    fn sweep(self) {
+        fronts::sets().sweep(|id| self.sets.get(id));
+        lanes::groups().sweep(|id| self.groups.get(id));
+        epochs::sweep(|run| self.runs.get(run));
+        let live: BTreeSet<usize> =
+            (1..epochs::runs()).filter(|run| self.runs.get(*run)).map(epochs::slot_of_run).collect();
+        let gone = slots::release_unless(|slot| live.contains(&slot));
+        if !gone.is_empty() {
+            objects::forget_sources(&gone);
+            records::forget_sources(&gone);
+            thread::each(|thread| thread.forget_sources(&gone));
+        }
+        set_wishes();
+    }
+}
+
+/// When the next collection is due.
+pub fn set_wishes() {
+    let step = match options::get().collect {
+        0 => SMALLEST,
+        step => step,
+    };
+    let (sets, groups) = (fronts::sets(), lanes::groups());
+    sets.wish((sets.len() * 2).max(sets.len() + step));
+    groups.wish((groups.len() * 2).max(groups.len() + step));
+}
+
+struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    fn new(bound: u32) -> Self {
+        Self { words: vec![0; bound as usize / 64 + 1] }
+    }
+
+    /// Whether it was not set yet.
+    fn set(&mut self, at: u32) -> bool {
+        let word = &mut self.words[at as usize / 64];
+        let fresh = *word & 1 << (at % 64) == 0;
+        *word |= 1 << (at % 64);
+        fresh
+    }
+
+    fn get(&self, at: u32) -> bool {
+        self.words[at as usize / 64] & 1 << (at % 64) != 0
     }
 }

@@ -4,6 +4,7 @@
 //! 1024 consecutive values of one thread's clock. So neither the number of threads nor the clock of one thread is bounded by the width
 //! of a cell, only the number of runs in use; those that no cell names any more are collected ([`crate::collect`]).
 
+use crate::collect;
 use crate::layout::TABLES;
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
@@ -32,6 +33,9 @@ static FREE: AtomicU64 = AtomicU64::new(0);
 pub fn new_run(slot: u32, clock: u32, thread: u32) -> Option<u32> {
     let id = pop().or_else(|| {
         let id = NEXT.fetch_add(1, Relaxed);
+        if id > RUNS - RUNS / 16 {
+            collect::want();
+        }
         (id < RUNS).then_some(id)
     })?;
     let run = run(id);
@@ -58,10 +62,6 @@ pub fn runs() -> u32 {
     NEXT.load(Relaxed).min(RUNS)
 }
 
-pub fn nearly_full() -> bool {
-    NEXT.load(Relaxed) > RUNS - RUNS / 16 && FREE.load(Relaxed) as u32 == 0
-}
-
 /// Gives back the runs that `live` does not name. Nobody may ask for one meanwhile.
 pub fn sweep(mut live: impl FnMut(u32) -> bool) {
     FREE.store(0, Relaxed);
@@ -75,8 +75,8 @@ pub fn sweep(mut live: impl FnMut(u32) -> bool) {
 }
 
 /// The slot that a run belongs to.
-pub fn slot_of_run(id: u32) -> u32 {
-    run(id).slot.load(Relaxed)
+pub fn slot_of_run(id: u32) -> usize {
+    run(id).slot.load(Relaxed) as usize
 }
 
 fn pop() -> Option<u32> {

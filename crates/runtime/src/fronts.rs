@@ -33,14 +33,6 @@ impl Front {
         Each { front: self }
     }
 
-    pub fn known_to(self, thread: &Thread) -> bool {
-        match self.word {
-            0 => true,
-            word if word & TAG == 0 => thread.knows_epoch(word),
-            _ => self.each().all(|one| thread.knows_epoch(one.word)),
-        }
-    }
-
     pub fn holds(self, epoch: u32) -> bool {
         self.each().any(|one| one.word == epoch)
     }

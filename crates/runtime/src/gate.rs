@@ -14,6 +14,8 @@ use std::sync::atomic::{
 const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;
 const PRIVATE_EXPEDITED: i32 = 1 << 3;
 
+const PATIENCE: u32 = 1_000_000;
+
 static STOPPED: AtomicBool = AtomicBool::new(false);
 /// Who enters must look closer: somebody wants to be alone, or the system has no `membarrier` and a fence is needed each time.
 static CAREFUL: AtomicBool = AtomicBool::new(false);
@@ -51,15 +53,18 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> Option<T> {
     CAREFUL.store(true, SeqCst);
     fence(SeqCst);
     membarrier(PRIVATE_EXPEDITED);
+    let mut patience = PATIENCE;
     thread::each(|other| {
-        while other.inside.load(Acquire) != 0 {
+        while other.inside.load(Acquire) != 0 && patience > 0 {
+            patience -= 1;
             pause();
         }
     });
-    let result = work();
+    // A thread that jumped out of the runtime by `siglongjmp` from a signal handler stays inside for ever.
+    let result = (patience > 0).then(work);
     CAREFUL.store(NEEDS_FENCE.load(Relaxed), Relaxed);
     STOPPED.store(false, Release);
-    Some(result)
+    result
 }
 
 /// The child of a fork has one thread, and nobody to wait for.

@@ -5,7 +5,7 @@
 //! a Linux process on x86-64 apart. Memory that a program maps by hand 16 TiB from other memory of its own would share cells, which
 //! errs towards false races; nothing the kernel places by itself does.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 pub const GRANULE: usize = 4;
 pub const CELLS: usize = 0x1000_0000_0000;
@@ -75,6 +75,22 @@ pub fn presence(address: usize) -> &'static AtomicU8 {
 #[inline(always)]
 pub fn touched(address: usize) -> &'static AtomicU8 {
     unsafe { &*((TOUCHED + (address & MASK) / REGION) as *const AtomicU8) }
+}
+
+/// Calls `visit` with the start of every region that may have cells that are not clean.
+pub fn each_touched(mut visit: impl FnMut(usize)) {
+    const REGIONS: usize = SPAN / REGION;
+    const STEP: usize = 4096;
+    // Only pages of marks that exist are looked at.
+    let mut resident = vec![0_u8; REGIONS / STEP];
+    unsafe { libc::mincore(TOUCHED as *mut libc::c_void, REGIONS, resident.as_mut_ptr()) };
+    for page in (0..resident.len()).filter(|page| resident[*page] & 1 != 0) {
+        for region in page * STEP..(page + 1) * STEP {
+            if touched(region * REGION).load(Relaxed) != 0 {
+                visit(region * REGION);
+            }
+        }
+    }
 }
 
 /// Gives whole pages of cells and contexts back to the system; the granules are clean afterwards. Page-aligned for the shadow.

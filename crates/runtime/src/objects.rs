@@ -166,6 +166,16 @@ pub fn forget_range(thread: &Thread, start: usize, end: usize) {
     }
 }
 
+/// Values of these slots no longer tell whose they are.
+pub fn forget_sources(slots: &[usize]) {
+    OBJECTS.each(|object| {
+        let [even, odd] = &mut object.rounds;
+        for clock in [&mut object.clock, &mut object.shared, even, odd] {
+            clock.forget_source(slots);
+        }
+    });
+}
+
 /// For the child of a fork.
 pub fn reset_locks() {
     OBJECTS.each(|object| object.lock.free());

@@ -58,7 +58,12 @@ pub fn reset_locks() {
     RECORDS.each(|record| record.lock.free());
 }
 
-/// Visits every front in use, and lets it be changed.
+/// Values of these slots no longer tell whose they are.
+pub fn forget_sources(slots: &[usize]) {
+    RECORDS.each(|record| record.groups.iter_mut().for_each(|group| group.message.forget_source(slots)));
+}
+
+/// Visits every front in use.
 pub fn each_front(mut visit: impl FnMut(Front)) {
     RECORDS.each(|record| {
         for group in record.groups.iter().filter(|group| group.bytes != 0) {

@@ -3,6 +3,7 @@
 //! A slot is used again when the maker of the new thread is ordered after everything the old thread did: then the two are to everybody
 //! else like one thread that paused. Or when no cell names an epoch of the old thread any more ([`crate::collect`]).
 
+use crate::collect;
 use crate::spin::Spin;
 use crate::thread::Thread;
 
@@ -10,6 +11,7 @@ use crate::thread::Thread;
 pub const SLOTS: usize = 1 << 16;
 /// How many ended threads are looked at when a new one is made.
 const LOOK: usize = 256;
+const CROWD: usize = 4096;
 
 struct Ended {
     slot: usize,
@@ -23,9 +25,12 @@ struct Slots {
     next: usize,
     ended: Vec<Ended>,
     records: Vec<u32>,
+    /// So many ended threads are worth a collection.
+    crowd: usize,
 }
 
-static STATE: Spin<Slots> = Spin::new(Slots { next: 0, ended: Vec::new(), records: Vec::new() });
+static STATE: Spin<Slots> =
+    Spin::new(Slots { next: 0, ended: Vec::new(), records: Vec::new(), crowd: CROWD });
 
 /// A slot for a thread that `maker` makes, and the clock value at which it starts.
 pub fn take(maker: Option<&Thread>) -> (usize, u32) {
@@ -48,19 +53,23 @@ pub fn take(maker: Option<&Thread>) -> (usize, u32) {
 }
 
 pub fn ended(slot: usize, last: u32) {
-    STATE.lock().ended.push(Ended { slot, last, gone: false });
-}
-
-/// Ended threads whose slots still wait.
-pub fn waiting() -> usize {
-    STATE.lock().ended.len()
-}
-
-/// Slots of ended threads that no epoch in use belongs to can be used by anybody.
-pub fn release_unless(mut live: impl FnMut(usize) -> bool) {
-    for ended in &mut STATE.lock().ended {
-        ended.gone |= !live(ended.slot);
+    let mut state = STATE.lock();
+    state.ended.push(Ended { slot, last, gone: false });
+    if state.ended.len() > state.crowd {
+        collect::want();
     }
+}
+
+/// Slots of ended threads that no epoch in use belongs to can be used by anybody from now on: these.
+pub fn release_unless(mut live: impl FnMut(usize) -> bool) -> Vec<usize> {
+    let mut gone = Vec::new();
+    let mut state = STATE.lock();
+    for ended in state.ended.iter_mut().filter(|ended| !ended.gone && !live(ended.slot)) {
+        ended.gone = true;
+        gone.push(ended.slot);
+    }
+    state.crowd = (state.ended.len() * 2).max(CROWD);
+    gone
 }
 
 /// In the child of a fork.

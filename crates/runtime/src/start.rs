@@ -1,6 +1,6 @@
 //! Before the program's first instruction, and when something is beyond us.
 
-use crate::{gate, layout, output, thread};
+use crate::{collect, gate, layout, output, thread};
 
 /// Maps the shadow and our own tables. Nothing can be allocated before.
 pub fn map() {
@@ -16,6 +16,7 @@ pub fn map() {
 /// Makes the calling thread the main thread.
 pub fn start(block: *mut thread::Block) {
     gate::start();
+    collect::set_wishes();
     output::start();
     let path = std::fs::read_link("/proc/self/exe").unwrap_or_default();
     let pid = output::pid();

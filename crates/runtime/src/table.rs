@@ -4,6 +4,7 @@
 //! each twice as large as the one before; new records go into the last. Two threads that insert the same record at the same moment may
 //! each get a number; users of the table must not rely on more than: the same number is the same record.
 
+use crate::collect;
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
@@ -24,6 +25,8 @@ pub struct Table<const N: usize> {
     /// Freed records: a count that makes each head unique, and the number of the first.
     free: AtomicU64,
     used: AtomicU32,
+    /// From this many records on, a collection is wanted.
+    wish: AtomicU32,
 }
 
 impl<const N: usize> Table<N> {
@@ -35,6 +38,7 @@ impl<const N: usize> Table<N> {
             level: AtomicU32::new(0),
             free: AtomicU64::new(0),
             used: AtomicU32::new(0),
+            wish: AtomicU32::new(u32::MAX),
         }
     }
 
@@ -79,6 +83,15 @@ impl<const N: usize> Table<N> {
         self.used.load(Relaxed)
     }
 
+    /// All numbers are below this.
+    pub fn bound(&self) -> u32 {
+        self.next.load(Relaxed).min(self.limit)
+    }
+
+    pub fn wish(&self, records: u32) {
+        self.wish.store(records, Relaxed);
+    }
+
     /// Keeps the records for which `live` says so. Nobody else may be in the table.
     pub fn sweep(&self, mut live: impl FnMut(u32) -> bool) {
         let levels = self.level.swap(0, AcqRel) as usize;
@@ -89,7 +102,7 @@ impl<const N: usize> Table<N> {
         };
         self.free.store(0, Relaxed);
         self.used.store(0, Relaxed);
-        for id in 1..self.next.load(Relaxed).min(self.limit) {
+        for id in 1..self.bound() {
             if live(id) {
                 self.used.fetch_add(1, Relaxed);
                 self.place(id);
@@ -123,7 +136,9 @@ impl<const N: usize> Table<N> {
     }
 
     fn allocate(&self) -> Option<u32> {
-        self.used.fetch_add(1, Relaxed);
+        if self.used.fetch_add(1, Relaxed) >= self.wish.load(Relaxed) {
+            collect::want();
+        }
         loop {
             let head = self.free.load(Acquire);
             let id = head as u32;

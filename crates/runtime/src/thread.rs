@@ -158,7 +158,7 @@ pub fn create(maker: Option<&mut Thread>, created_at: u32) -> &'static mut Threa
 }
 
 /// Calls `visit` for each record that is in use.
-pub fn each(mut visit: impl FnMut(&'static Thread)) {
+pub fn each(mut visit: impl FnMut(&'static mut Thread)) {
     for index in 0..RECORDS.load(Acquire) {
         let thread = record(index);
         if thread.life.load(Acquire) != UNUSED {
@@ -283,6 +283,19 @@ impl Thread {
     /// In a signal handler that interrupted the runtime. Only inside the gate.
     pub fn is_nested(&self) -> bool {
         self.inside.load(Relaxed) > 1
+    }
+
+    /// Sets and groups may go: nothing that the thread remembers may name one. For the collector, while the thread is outside.
+    pub fn forget_sets(&self) {
+        self.caches().memo.forget();
+        if let Some(block) = unsafe { self.block.as_mut() } {
+            block.known = [u32::MAX; 64];
+        }
+    }
+
+    pub fn forget_sources(&mut self, slots: &[usize]) {
+        self.release_fence.forget_source(slots);
+        self.relaxed_reads.forget_source(slots);
     }
 
     pub fn width(&self) -> usize {
