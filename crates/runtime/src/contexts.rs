@@ -79,6 +79,9 @@ impl Shape {
 #[inline]
 pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
     let node = node(thread.top());
+    if thread.function == 0 {
+        thread.note_function();
+    }
     if thread.locks == STALE {
         thread.locks = locks(thread);
     }

@@ -30,6 +30,7 @@ mod memo;
 mod objects;
 mod options;
 mod output;
+mod people;
 mod records;
 mod report;
 mod slots;

@@ -10,6 +10,7 @@ use crate::lanes::Conflicts;
 use crate::log::{self, What};
 use crate::options;
 use crate::output;
+use crate::people;
 use crate::spin::Spin;
 use crate::thread::{Mode, Thread};
 use std::collections::BTreeSet;
@@ -35,6 +36,8 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
             continue;
         }
         RACES.fetch_add(1, Relaxed);
+        introduce(epochs::thread(conflict.epoch));
+        introduce(thread.id);
         let first = conflict.bytes.trailing_zeros() as usize;
         let bytes = 8 - conflict.bytes.leading_zeros() as usize - first;
         let mut line = String::with_capacity(1024);
@@ -65,14 +68,18 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
     thread.busy -= 1;
 }
 
-/// A new thread, for the reports that name it.
-pub fn thread_made(thread: &Thread, function: usize) {
-    let made = contexts::get(thread.created_at);
+/// What a report needs to say about a thread, and about those that made it; once.
+fn introduce(id: u32) {
+    let Some(person) = people::get(id).filter(|person| person.is_news()) else { return };
+    if id > 0 {
+        introduce(person.parent());
+    }
+    let made = contexts::get(person.made_at());
     let mut line = String::new();
-    let (pid, id, parent, site) = (output::pid(), thread.id, thread.parent, made.site);
+    let (pid, parent, site, function) = (output::pid(), person.parent(), made.site, person.function());
     let _ = write!(
         line,
-        r#"{{"pid":{pid},"thread":{{"id":{id},"parent":{parent},"site":{site},"function":{function},"#
+        r#"{{"pid":{pid},"thread":{{"id":{id},"parent":{parent},"site":{site},"function_site":{function},"#
     );
     stack(&mut line, &made.stack);
     line.push_str("}}\n");
@@ -90,6 +97,12 @@ pub fn library(path: &str, base: u32) {
 pub fn gap(_thread: &Thread, what: &str) {
     let line = format!("{{\"pid\":{},\"gap\":{{\"what\":\"{what}\"}}}}\n", output::pid());
     output::line(&line, || format!("raddle: not followed any more: {what}\n"));
+}
+
+/// In the child of a fork.
+pub fn forked(parent: i32) {
+    let line = format!("{{\"pid\":{},\"fork\":{{\"parent\":{parent}}}}}\n", output::pid());
+    output::line(&line, String::new);
 }
 
 /// The process ends in an orderly way.

@@ -9,6 +9,7 @@ use crate::contexts::{LeafCache, NO_LOCKS};
 use crate::epochs;
 use crate::layout::THREADS;
 use crate::memo::Memo;
+use crate::people;
 use crate::slots;
 use crate::walks::Walks;
 use std::cell::Cell;
@@ -64,7 +65,6 @@ pub struct Thread {
     pub index: u32,
     /// Numbered in order of creation; main is 0.
     pub id: u32,
-    pub parent: u32,
     pub slot: usize,
     pub clock: u32,
     pub epoch: u32,
@@ -83,7 +83,8 @@ pub struct Thread {
     held_count: usize,
     /// The set of held locks in the tree of contexts, or [`STALE`].
     pub locks: u32,
-    pub created_at: u32,
+    /// A site of the function that the thread runs, once it is known.
+    pub function: u32,
     pub pending: Pending,
     /// The once object and the initialiser that the C library is about to run.
     pub once: (usize, usize),
@@ -142,10 +143,9 @@ pub fn create(maker: Option<&mut Thread>, created_at: u32) -> &'static mut Threa
     thread.clock = clock;
     thread.width = slot + 1;
     thread.locks = NO_LOCKS;
-    thread.created_at = created_at;
     thread.grown = true;
+    people::enter(thread.id, maker.as_deref().map_or(0, |maker| maker.id), created_at);
     if let Some(maker) = maker {
-        thread.parent = maker.id;
         let mut clock = Clock::EMPTY;
         clock.copy_from(maker);
         thread.acquire(&clock);
@@ -316,6 +316,16 @@ impl Thread {
     #[inline(always)]
     pub fn top(&self) -> *mut Frame {
         unsafe { (*self.block).top }
+    }
+
+    /// Notes which function the thread runs: the one in its second frame.
+    pub fn note_function(&mut self) {
+        let frame = (record_address(self.index) + FRAMES + size_of::<Frame>()) as *const Frame;
+        let first = unsafe { (*frame).function };
+        if first != 0 && !std::ptr::eq(self.top(), frame.wrapping_sub(1)) {
+            self.function = first;
+            people::runs(self.id, first);
+        }
     }
 
     /// The site of the call that the program is making.

@@ -23,7 +23,9 @@ pub unsafe extern "C" fn fork() -> pid_t {
         report::reset();
         crate::slots::reset();
         thread::keep_only(me);
+        let parent = output::pid();
         output::restart();
+        report::forked(parent);
     }
     child
 }

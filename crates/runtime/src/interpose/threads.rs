@@ -9,7 +9,6 @@ use crate::gate;
 use crate::heap;
 use crate::hooks::__raddle_block;
 use crate::log::{self, What};
-use crate::report;
 use crate::spin::Spin;
 use crate::thread::{self, DETACHED, ENDED, RUNNING, Thread};
 use libc::{c_void, pthread_t, timespec};
@@ -151,7 +150,6 @@ unsafe fn make(
         thread.life.store(DETACHED, Relaxed);
     }
     log::event(maker, What::Create, 0, u64::from(thread.id), 0);
-    report::thread_made(thread, routine);
     gate::leave(maker);
     let index = thread.index;
     let start = Box::into_raw(Box::new(Start { thread, routine, argument, visitors: AtomicU32::new(0) }));
