@@ -81,16 +81,15 @@ pub fn enter(
         return false;
     }
     gate::enter(thread);
-    let mut access = Access {
-        address,
-        bytes,
-        operation: operation as u32,
-        order,
-        failure,
-        site,
-        records: [0; 3],
-        count: 0,
-    };
+    let operation = operation as u32;
+    let mut access = Access { address, bytes, operation, order, failure, site, records: [0; 3], count: 0 };
+    if let Some(id) = take_at_once(thread, address, bytes) {
+        access.records[0] = id;
+        access.count = 1;
+        thread.pending.stack[depth] = access;
+        thread.pending.depth = depth + 1;
+        return true;
+    }
     let end = address + bytes;
     let mut unit = address & !(UNIT - 1);
     while unit < end {
@@ -119,10 +118,55 @@ pub fn leave(thread: &mut Thread, succeeded: bool) {
         (3, false) => (Operation::Load, access.failure),
         _ => (Operation::Modify, access.order),
     };
-    let loads = operation != Operation::Store;
-    let stores = operation != Operation::Load;
     log::event(thread, What::Atomic { operation, order }, access.address, access.bytes as u64, access.site);
-    if loads {
+    if !perform_simply(thread, &access, operation, order) {
+        perform(thread, &access, operation, order);
+    }
+    gate::leave(thread);
+    collect::if_needed(thread);
+}
+
+/// The usual case: one record, its bytes have one history, and what was done to them plainly is known to the thread. Otherwise false,
+/// and nothing was done that may not be done again.
+#[inline(always)]
+fn perform_simply(thread: &mut Thread, access: &Access, operation: Operation, order: Order) -> bool {
+    if access.count != 1 {
+        return false;
+    }
+    let record = records::get(access.records[0]);
+    let end = access.address + access.bytes;
+    let Some(group) = record.only(byte_mask(record.unit, access.address, end)) else { return false };
+    let stores = operation != Operation::Load;
+    if operation != Operation::Store {
+        hear(thread, &group.message, order);
+    }
+    let known = |front: Front| front.word & TAG == 0 && thread.knows_epoch(front.word);
+    if !known(group.plain.write) || (stores && !known(group.plain.read)) {
+        return false;
+    }
+    let front = if stores { group.writes } else { group.reads };
+    if front.word != thread.epoch {
+        if !known(front) {
+            return false;
+        }
+        let context = contexts::of(thread, access.site, Shape::atomic(access.bytes, stores));
+        let newest = Front::one(thread.epoch, context);
+        *(if stores { &mut group.writes } else { &mut group.reads }) = newest;
+        thread.used = true;
+    }
+    if stores {
+        tell(thread, &mut group.message, operation, order);
+        if order.releases() {
+            thread.after_release();
+        }
+    }
+    record.lock.free();
+    true
+}
+
+fn perform(thread: &mut Thread, access: &Access, operation: Operation, order: Order) {
+    let stores = operation != Operation::Load;
+    if operation != Operation::Store {
         access.each(|_, group| hear(thread, &group.message, order));
     }
     let context = contexts::of(thread, access.site, Shape::atomic(access.bytes, stores));
@@ -147,11 +191,9 @@ pub fn leave(thread: &mut Thread, succeeded: bool) {
     for (unit, conflicts) in racing.into_iter().flatten() {
         report::races(thread, unit, &conflicts, context);
     }
-    gate::leave(thread);
     if full {
         collect::no_room(thread);
     }
-    collect::if_needed(thread);
 }
 
 pub fn fence(thread: &mut Thread, order: Order, site: u32) {
@@ -241,6 +283,27 @@ pub fn forget(thread: &Thread, at: usize, word: u32) {
     record.lock.free();
 }
 
+/// The locked record, if the cells of an access inside one unit name it already.
+#[inline(always)]
+fn take_at_once(thread: &Thread, address: usize, bytes: usize) -> Option<u32> {
+    let first = address & !(GRANULE - 1);
+    let last = (address + bytes - 1) & !(GRANULE - 1);
+    let word = layout::cell(first).load(Acquire) as u32;
+    if word & (TAG | ATOMIC) != TAG | ATOMIC || last & !(UNIT - 1) != first & !(UNIT - 1) {
+        return None;
+    }
+    let id = word & !(TAG | ATOMIC);
+    let record = records::get(id);
+    if !record.lock.try_take(thread.index) {
+        return None;
+    }
+    if names(first, id) && names(last, id) {
+        return Some(id);
+    }
+    record.lock.free();
+    None
+}
+
 /// The locked record of a unit, with cells that name it for all granules of `bytes`.
 fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
     let granules = [(unit, 0b0000_1111_u8), (unit + GRANULE, 0b1111_0000)];
@@ -263,7 +326,10 @@ fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
             Some(word) => word & !(TAG | ATOMIC),
             None => {
                 layout::presence(unit).fetch_or(HAS_ATOMICS, Relaxed);
-                records::create(unit)?
+                match records::create(unit) {
+                    Some(id) => id,
+                    None => crate::start::give_up("too many atomics"),
+                }
             }
         };
         let record = records::get(id);

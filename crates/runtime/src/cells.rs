@@ -15,9 +15,12 @@ use crate::layout::{self, GRANULE};
 use crate::memo::{Key, Step};
 use crate::report;
 use crate::spans;
-use crate::thread::Thread;
+use crate::thread::{self, Thread};
 use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
 
 /// With [`TAG`] in the low half of a cell: a record of atomics.
 pub const ATOMIC: u32 = 1 << 30;
@@ -72,7 +75,7 @@ pub fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u3
             return;
         }
         thread.used = true;
-        if cell.compare_exchange(old, new, AcqRel, Relaxed).is_ok() {
+        if swap(cell, old, new) {
             touch(at, old);
             let side = usize::from(kind == Kind::Read);
             return layout::contexts(at)[side].store(stamp(context, thread.epoch), Relaxed);
@@ -125,9 +128,24 @@ pub fn simple(thread: &Thread, old: u64, kind: Kind) -> Option<u64> {
     })
 }
 
+/// Changes a cell if it is as it was. As long as there is one thread only, nobody else could have changed it.
+#[inline(always)]
+fn swap(cell: &AtomicU64, old: u64, new: u64) -> bool {
+    if thread::is_alone() {
+        cell.store(new, Relaxed);
+        return true;
+    }
+    cell.compare_exchange(old, new, AcqRel, Relaxed).is_ok()
+}
+
 /// Changes two neighbouring cells at once if they are as they were.
 #[inline(always)]
 pub fn swap_pair(at: usize, old: (u64, u64), new: (u64, u64)) -> bool {
+    if thread::is_alone() {
+        layout::cell(at).store(new.0, Relaxed);
+        layout::cell(at + GRANULE).store(new.1, Relaxed);
+        return true;
+    }
     let cells = layout::cell(at) as *const _ as usize;
     let done: u8;
     unsafe {
@@ -288,13 +306,11 @@ pub fn stamp(context: u32, epoch: u32) -> u32 {
     context << 8 | epoch.wrapping_mul(0x9e37_79b1) >> 24
 }
 
+/// Notes that a cell that was clean is not any more.
 #[inline(always)]
 pub fn touch(at: usize, old: u64) {
     if old == 0 {
-        let mark = layout::touched(at);
-        if mark.load(Relaxed) == 0 {
-            mark.store(1, Relaxed);
-        }
+        layout::touch(at);
     }
 }
 

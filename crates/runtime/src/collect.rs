@@ -8,7 +8,7 @@ use crate::cells::{ATOMIC, halves};
 use crate::epochs::{self, RUN, TAG};
 use crate::fronts;
 use crate::lanes;
-use crate::layout::{self, GRANULE, REGION};
+use crate::layout::{self, CELL_PAGE, GRANULE};
 use crate::{gate, objects, options, records, report, slots, thread};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -67,7 +67,7 @@ impl Marks {
     }
 
     fn mark(mut self) -> Self {
-        layout::each_touched(|region| self.mark_region(region));
+        layout::each_touched(|page| self.mark_page(page));
         records::each_front(|front| self.mark_front(front.word));
         thread::each(|thread| {
             self.mark_front(thread.epoch);
@@ -77,9 +77,9 @@ impl Marks {
         self
     }
 
-    fn mark_region(&mut self, region: usize) {
+    fn mark_page(&mut self, page: usize) {
         let mut last = 0;
-        for at in (region..region + REGION).step_by(GRANULE) {
+        for at in (page..page + CELL_PAGE).step_by(GRANULE) {
             let cell = layout::cell(at).load(Relaxed);
             if cell == last {
                 continue;

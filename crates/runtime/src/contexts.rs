@@ -85,8 +85,20 @@ pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
     if thread.locks == STALE {
         thread.locks = locks(thread);
     }
-    let key = [node, site, thread.locks, shape.0];
-    let hash = (site ^ node.wrapping_mul(0x9e37_79b1) ^ thread.locks.wrapping_mul(0x85eb_ca6b)) as usize;
+    cached(thread, [node, site, thread.locks, shape.0])
+}
+
+/// The place of the call that the thread is making, without locks.
+pub fn of_call(thread: &mut Thread) -> u32 {
+    let key = [node(thread.top()), thread.call_site(), NO_LOCKS, 0];
+    cached(thread, key)
+}
+
+#[inline(always)]
+fn cached(thread: &Thread, key: [u32; 4]) -> u32 {
+    let [node, site, locks, shape] = key;
+    let hash = site ^ node.wrapping_mul(0x9e37_79b1) ^ locks.wrapping_mul(0x85eb_ca6b) ^ shape >> 26;
+    let hash = hash as usize;
     let entry = &mut thread.caches().leaves.entries[(hash ^ hash >> 12) % CACHE];
     if entry[..4] == key && entry[4] != 0 {
         return entry[4];
@@ -94,11 +106,6 @@ pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
     let leaf = leaf(key);
     *entry = [key[0], key[1], key[2], key[3], leaf];
     leaf
-}
-
-/// The place of the call that the thread is making, without locks.
-pub fn of_call(thread: &mut Thread) -> u32 {
-    leaf([node(thread.top()), thread.call_site(), NO_LOCKS, 0])
 }
 
 pub fn get(id: u32) -> Context {

@@ -6,20 +6,18 @@ use crate::contexts::{self, Shape};
 use crate::epochs::TAG;
 use crate::gate;
 use crate::lanes::Kind;
-use crate::layout::{self, GRANULE};
+use crate::layout::{self, CELL_PAGE, GRANULE, HAS_ATOMICS};
 use crate::objects;
 use crate::spans;
 use crate::spin::Spin;
 use crate::thread::Thread;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const SHARDS: usize = 64;
-/// From this size on, the shadow of a block is given back to the system instead of being cleaned word by word.
-const LARGE: usize = 64 << 10;
-/// Bytes of the program whose cells fill a page.
-const SHADOW_PAGE: usize = 2048;
+/// From this size on, the shadow of a block that goes is given back to the system.
+const LARGE: usize = 4 << 20;
 
 /// What a report says about the block that an address lies in.
 #[derive(Clone, Copy)]
@@ -59,7 +57,7 @@ pub fn gone(thread: &mut Thread, address: usize) {
     if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
         let site = thread.call_site();
         let context = contexts::of(thread, site, Shape::plain(bytes, true));
-        spans::span(thread, address, bytes, Kind::Write, context);
+        write_all(thread, address, bytes, context);
     }
     gate::leave(thread);
 }
@@ -68,18 +66,37 @@ pub fn gone(thread: &mut Thread, address: usize) {
 pub fn clean(thread: &Thread, start: usize, end: usize) {
     objects::forget_range(thread, start, end);
     let (first, last) = (start & !(GRANULE - 1), end.next_multiple_of(GRANULE));
-    if end - start < LARGE {
-        return clean_cells(thread, first, last);
-    }
-    let (from, to) = (first.next_multiple_of(SHADOW_PAGE), last & !(SHADOW_PAGE - 1));
-    clean_cells(thread, first, from);
-    for page in (from..to).step_by(SHADOW_PAGE) {
-        if layout::presence(page).load(Relaxed) & layout::HAS_ATOMICS != 0 {
-            clean_cells(thread, page, page + SHADOW_PAGE);
+    let mut at = first;
+    while at < last {
+        let next = (at + 1).next_multiple_of(CELL_PAGE).min(last);
+        if layout::is_touched(at) {
+            clean_cells(thread, at, next);
+            if next - at == CELL_PAGE {
+                layout::untouch(at);
+            }
         }
+        at = next;
     }
-    layout::drop_shadow(from, to);
-    clean_cells(thread, to, last);
+    let (from, to) = (first.next_multiple_of(CELL_PAGE), last & !(CELL_PAGE - 1));
+    if from < to && to - from >= LARGE {
+        layout::drop_shadow(from, to);
+    }
+}
+
+/// What was ever accessed of the block is written. Bytes of large blocks that nobody touched stay clean, page by page.
+fn write_all(thread: &mut Thread, address: usize, bytes: usize, context: u32) {
+    if bytes < 2 * CELL_PAGE {
+        return spans::span(thread, address, bytes, Kind::Write, context);
+    }
+    let end = address + bytes;
+    let mut at = address;
+    while at < end {
+        let next = (at + 1).next_multiple_of(CELL_PAGE).min(end);
+        if layout::is_touched(at) {
+            spans::span(thread, at, next - at, Kind::Write, context);
+        }
+        at = next;
+    }
 }
 
 /// The block that an address lies in, or lay in last.
@@ -102,19 +119,18 @@ pub fn lock_all() -> Vec<impl Sized> {
     BLOCKS.iter().map(Spin::lock).collect()
 }
 
+/// Cells of one page.
 fn clean_cells(thread: &Thread, start: usize, end: usize) {
-    for at in (start..end).step_by(GRANULE) {
-        let cell = layout::cell(at);
-        let old = cell.load(Relaxed);
-        if old == 0 {
-            continue;
-        }
-        if old as u32 & (TAG | ATOMIC) == TAG | ATOMIC {
-            atomics::forget(thread, at, old as u32);
-        } else {
-            cell.store(0, Relaxed);
+    if layout::presence(start).load(Relaxed) & HAS_ATOMICS != 0 {
+        for at in (start..end).step_by(GRANULE) {
+            let word = layout::cell(at).load(Relaxed) as u32;
+            if word & (TAG | ATOMIC) == TAG | ATOMIC {
+                atomics::forget(thread, at, word);
+            }
         }
     }
+    let cells = layout::cell(start) as *const AtomicU64 as *mut u64;
+    unsafe { std::ptr::write_bytes(cells, 0, (end - start) / GRANULE) };
 }
 
 fn shard(address: usize) -> &'static Spin<Option<Blocks>> {

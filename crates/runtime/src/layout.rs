@@ -15,6 +15,8 @@ const OBJECTS: usize = 0x5800_0000_0000;
 const PRESENCE: usize = 0x6800_0000_0000;
 /// One byte per mebibyte of the program: whether any of its cells was ever written.
 const TOUCHED: usize = 0x6802_0000_0000;
+/// The same for each page of cells.
+const TOUCHED_PAGES: usize = 0x6804_0000_0000;
 pub const THREADS: usize = 0x6810_0000_0000;
 pub const TABLES: usize = 0x6900_0000_0000;
 pub const ARENA: usize = 0x6a00_0000_0000;
@@ -22,6 +24,8 @@ pub const ARENA_BYTES: usize = 1 << 40;
 pub const MASK: usize = 0xfff_ffff_fffc;
 const SPAN: usize = 1 << 44;
 pub const REGION: usize = 1 << 20;
+/// Bytes of the program whose cells fill a page.
+pub const CELL_PAGE: usize = 2048;
 const PAGE: usize = 4096;
 
 /// Reserves everything. Physical memory is used only where something is written.
@@ -71,13 +75,35 @@ pub fn presence(address: usize) -> &'static AtomicU8 {
     unsafe { &*((PRESENCE + (address & MASK) / PAGE) as *const AtomicU8) }
 }
 
-/// Whether the region of this address ever had a cell that was not clean.
+/// Whether the page of cells that this address belongs to may have one that is not clean.
 #[inline(always)]
-pub fn touched(address: usize) -> &'static AtomicU8 {
+pub fn is_touched(address: usize) -> bool {
+    touched_page(address).load(Relaxed) != 0
+}
+
+/// The cell of this address is not clean any more.
+#[inline(always)]
+pub fn touch(address: usize) {
+    if !is_touched(address) {
+        touched_page(address).store(1, Relaxed);
+        touched(address).store(1, Relaxed);
+    }
+}
+
+/// All cells of the page that this address belongs to are clean.
+pub fn untouch(address: usize) {
+    touched_page(address).store(0, Relaxed);
+}
+
+fn touched_page(address: usize) -> &'static AtomicU8 {
+    unsafe { &*((TOUCHED_PAGES + (address & MASK) / CELL_PAGE) as *const AtomicU8) }
+}
+
+fn touched(address: usize) -> &'static AtomicU8 {
     unsafe { &*((TOUCHED + (address & MASK) / REGION) as *const AtomicU8) }
 }
 
-/// Calls `visit` with the start of every region that may have cells that are not clean.
+/// Calls `visit` with the start of every page of cells that may have some that are not clean.
 pub fn each_touched(mut visit: impl FnMut(usize)) {
     const REGIONS: usize = SPAN / REGION;
     const STEP: usize = 4096;
@@ -86,8 +112,12 @@ pub fn each_touched(mut visit: impl FnMut(usize)) {
     unsafe { libc::mincore(TOUCHED as *mut libc::c_void, REGIONS, resident.as_mut_ptr()) };
     for page in (0..resident.len()).filter(|page| resident[*page] & 1 != 0) {
         for region in page * STEP..(page + 1) * STEP {
-            if touched(region * REGION).load(Relaxed) != 0 {
-                visit(region * REGION);
+            let start = region * REGION;
+            if touched(start).load(Relaxed) != 0 {
+                (start..start + REGION)
+                    .step_by(CELL_PAGE)
+                    .filter(|page| is_touched(*page))
+                    .for_each(&mut visit);
             }
         }
     }

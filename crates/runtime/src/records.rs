@@ -90,6 +90,13 @@ impl Record {
         }
     }
 
+    /// The group of exactly these bytes, if it is the first one.
+    #[inline(always)]
+    pub fn only(&mut self, bytes: u8) -> Option<&mut Group> {
+        let first = &mut self.groups[0];
+        (first.bytes == bytes).then_some(first)
+    }
+
     /// Four bytes come in, with what the cell knew of them.
     pub fn add_lanes(&mut self, lanes: [Lane; 4], shift: usize) {
         for (byte, lane) in lanes.into_iter().enumerate() {

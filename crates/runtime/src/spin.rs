@@ -94,6 +94,11 @@ impl Owned {
         }
     }
 
+    #[inline(always)]
+    pub fn try_take(&self, index: u32) -> bool {
+        self.owner.compare_exchange(0, index + 1, Acquire, Relaxed).is_ok()
+    }
+
     #[inline]
     pub fn free(&self) {
         self.owner.store(0, Release);

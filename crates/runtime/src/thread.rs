@@ -116,6 +116,15 @@ const UNUSED: u32 = 0;
 static RECORDS: AtomicU32 = AtomicU32::new(0);
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
+/// Threads that were made and have not ended.
+static LIVE: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the calling thread is the only one. Nobody else can make another.
+#[inline(always)]
+pub fn is_alone() -> bool {
+    LIVE.load(Relaxed) == 1
+}
+
 thread_local! {
     static SELF: Cell<*mut Thread> = const { Cell::new(std::ptr::null_mut()) };
 }
@@ -153,6 +162,7 @@ pub fn create(maker: Option<&mut Thread>, created_at: u32) -> &'static mut Threa
         maker.after_release();
     }
     thread.set_own();
+    LIVE.fetch_add(1, AcqRel);
     thread.life.store(RUNNING, Release);
     thread
 }
@@ -176,6 +186,7 @@ pub fn keep_only(survivor: &Thread) {
             thread.life.store(UNUSED, Release);
         }
     }
+    LIVE.store(1, Relaxed);
 }
 
 impl Thread {
@@ -206,6 +217,14 @@ impl Thread {
         if self.life.swap(ENDED, AcqRel) == DETACHED {
             self.forget();
         }
+        LIVE.fetch_sub(1, AcqRel);
+    }
+
+    /// It could not be started.
+    pub fn abandon(&mut self) {
+        LIVE.fetch_sub(1, AcqRel);
+        slots::ended(self.slot, self.clock);
+        self.forget();
     }
 
     /// Nobody will ask for this thread any more.
@@ -344,7 +363,9 @@ impl Thread {
     pub fn let_go(&mut self, address: usize) {
         let count = self.held_count.min(MOST_HELD);
         if let Some(at) = self.held[..count].iter().rposition(|held| held.address == address) {
-            self.held.copy_within(at + 1..count, at);
+            if at + 1 < count {
+                self.held.copy_within(at + 1..count, at);
+            }
             self.held_count = if self.held_count > MOST_HELD { MOST_HELD - 1 } else { self.held_count - 1 };
         } else if self.held_count > MOST_HELD {
             self.held_count -= 1;

@@ -160,8 +160,7 @@ unsafe fn make(
         register(start, own_handle, index);
     } else {
         let start = Box::from_raw(start);
-        crate::slots::ended(start.thread.slot, start.thread.clock);
-        start.thread.forget();
+        start.thread.abandon();
     }
     Some(result)
 }
