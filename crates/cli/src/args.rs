@@ -4,7 +4,8 @@ use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
-    Chance, Checkpoint, DataModel, Engines, Goal, Line, Mode, Search, Spurious, Start, StaticRequest, Subject,
+    Chance, Checkpoint, DataModel, Engines, Goal, Line, Mode, Property, Search, Spurious, Start,
+    StaticRequest, Subject,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -70,6 +71,9 @@ pub(crate) struct ExploreArgs {
     /// How to go through the runs
     #[arg(long = "search", value_name = "HOW", value_enum, default_value_t = ModeArg::Optimal)]
     mode: ModeArg,
+    /// What the search `pdp` looks for
+    #[arg(long, value_enum, default_value_t = PropertyArg::Races)]
+    property: PropertyArg,
     /// Write down now and then, and at the end, how far the search `optimal` has come
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -258,7 +262,7 @@ pub(crate) enum ColourArg {
 enum ModeArg {
     /// Each class of equivalent runs once
     Optimal,
-    /// Races only: critical sections commute, and static facts prune
+    /// For one property: critical sections commute, and what cannot violate it is pruned
     Pdp,
     /// Like `optimal`, up to the names of threads that were created to do the same
     Symmetric,
@@ -274,6 +278,13 @@ enum ModeArg {
     Enumerate,
     /// A switch before every single access, without happens-before; tiny programs only
     EveryAccess,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PropertyArg {
+    Races,
+    /// Races and deadlocks
+    Deadlocks,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -342,9 +353,16 @@ impl ExploreArgs {
         if self.checkpoint.is_some() && self.mode != ModeArg::Optimal {
             bail!("--checkpoint is for --search optimal: the other searches cannot go on later");
         }
+        if self.property == PropertyArg::Deadlocks && self.mode != ModeArg::Pdp {
+            bail!("--property is for --search pdp: the other searches look for everything");
+        }
         let start = if self.resume { Start::Resume } else { Start::New };
         let BoundArgs { preemptions, loop_bound, max_steps, seed, runs, depth } = self.bounds;
         Ok(Search {
+            property: match self.property {
+                PropertyArg::Races => Property::Races,
+                PropertyArg::Deadlocks => Property::RacesAndDeadlocks,
+            },
             steps: max_steps,
             preemptions,
             rounds: loop_bound,
@@ -369,6 +387,7 @@ impl SearchArgs {
             time: (!self.time_limit.is_zero()).then_some(self.time_limit),
             memory: (self.memory_limit != 0).then_some(self.memory_limit),
             executions: self.max_executions,
+            property: Property::Races,
             steps: None,
             preemptions: None,
             rounds: None,

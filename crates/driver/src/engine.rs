@@ -251,7 +251,7 @@ impl Work<'_> {
         let mut machine = Interp::new(Arc::clone(program), Arc::clone(models), options)
             .expect("it could be started before");
         let Pruned { reduced, counters, size } =
-            pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle);
+            pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle, self.search.property);
         self.for_races = Some(machine);
         let mut exploration = reduced.exploration;
         if let Some((_, assumptions)) = &known {

@@ -28,6 +28,7 @@ pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
 pub use native::{Driver, End, RunRequest, cc, run as run_native};
 pub use raddle_explore::enumerate::Progress;
+pub use raddle_explore::pdp::Property;
 pub use raddle_finding::{CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Verdict};
 pub use raddle_ir::DataModel;
 pub use replay::{Certified, certify, replay, witness_subject};

@@ -1,6 +1,7 @@
 //! What the user asks for, as a value.
 
 use raddle_explore::enumerate::Progress;
+use raddle_explore::pdp::Property;
 use raddle_ir::DataModel;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -39,6 +40,8 @@ pub enum Spurious {
 pub struct Search {
     pub engines: Engines,
     pub mode: Mode,
+    /// What the search `pdp` must not lose.
+    pub property: Property,
     pub goal: Goal,
     pub time: Option<Duration>,
     /// Bytes that the whole process may use.
@@ -103,8 +106,8 @@ pub enum Mode {
     /// One run of each class of runs that differ only in the order of independent operations; happens-before in each.
     #[default]
     Optimal,
-    /// For races alone: one order only of critical sections that commute, and no runs behind states that static facts
-    /// show to be free of races.
+    /// One order only of critical sections that commute, and no runs behind states that are seen to be free of races, or of
+    /// deadlocks too.
     Pdp,
     /// Like the optimal search; of runs that differ only in which of several identical threads does what, one.
     Symmetric,

@@ -8,8 +8,9 @@ use raddle_config::Config;
 use raddle_driver::pruning::{Pairs, StaticOracle};
 use raddle_explore::dpor::{baseline, for_races, optimal};
 use raddle_explore::enumerate::{Coverage, Goal, Limits};
-use raddle_explore::pdp::{self, Pruned};
+use raddle_explore::pdp::{self, Property, Pruned};
 use raddle_facts::StaticProof;
+use raddle_finding::Deadlocks;
 use raddle_frontend::Request;
 use raddle_interp::{Interp, Options};
 use raddle_ir::{Program, program_hash};
@@ -67,6 +68,10 @@ const LIMITS: Limits<'static> = Limits {
     ..Limits::DEFAULT
 };
 
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/programs").join(format!("{name}.c"))
+}
+
 struct Subject {
     program: Arc<Program>,
     models: Arc<Models>,
@@ -86,7 +91,7 @@ impl Subject {
     }
 
     /// The pruned search, and how many pairs of sites the static analysis leaves open.
-    fn pruned(&self) -> (Pruned, usize) {
+    fn pruned(&self, property: Property) -> (Pruned, usize) {
         let analysis =
             raddle_lockset::analyse(&self.program, &self.models, &raddle_lockset::Options::default())
                 .expect("its own recipe");
@@ -104,8 +109,28 @@ impl Subject {
         let oracle = StaticOracle::new(&self.program, &self.models, Pairs::Open(open))
             .with_branches(|global| machine.address_of(global));
         let mut machine = self.start(Options { branches: oracle.reported(), ..Options::default() });
-        (pdp::search(&mut machine, &LIMITS, Visibility::SyncOnly, &oracle), left)
+        (pdp::search(&mut machine, &LIMITS, Visibility::SyncOnly, &oracle, property), left)
     }
+}
+
+/// The same pruning for deadlocks, where locks are all that threads wait for: programs of the table, and two with a deadlock.
+#[test]
+fn one_trace_tells_that_there_is_no_deadlock() {
+    let deadlocks = |file: &str, flags: &[&str]| {
+        let found = Subject::load(program(file), flags).pruned(Property::RacesAndDeadlocks).0;
+        (found.reduced.exploration.deadlocks, found.reduced.exploration.runs.executions)
+    };
+    let one_trace = [
+        ("qsort", &[][..]),
+        ("aget", &["-DTHREADS=3"]),
+        ("aget", &["-DTHREADS=5"]),
+        ("readers_writers", &["-DR=5", "-DW=5"]),
+        ("lockers", &["-DN=8"]),
+    ];
+    for (file, flags) in one_trace {
+        assert_eq!(deadlocks(file, flags), (Deadlocks::None, 1), "{file} {flags:?}");
+    }
+    assert_eq!(deadlocks("philosophers", &[]).0, Deadlocks::Found);
 }
 
 /// Three threads account for their work under a lock, in any order. Each has a cell of its own, which only a run shows: the static analysis
@@ -150,7 +175,7 @@ fn one_run_tells_what_the_static_analysis_cannot() {
     std::fs::write(&path, CELLS).expect("the folder can be written");
     for (flags, racy) in [(&[][..], false), (&["-DSAME"], true)] {
         let subject = Subject::load(path.clone(), flags);
-        let (found, open) = subject.pruned();
+        let (found, open) = subject.pruned(Property::Races);
         let plain = for_races(&mut subject.start(Options::default()), &LIMITS, Visibility::SyncOnly);
         let (pruned, plain) = (found.reduced.exploration, plain.exploration);
         assert!(open > 0 && plain.runs.executions > 1, "{flags:?}: {open} pairs, {:?}", plain.runs);
@@ -167,11 +192,9 @@ fn at_most_as_many_traces_as_the_paper() {
     let mut wrong = Vec::new();
     let mut counts = BTreeMap::new();
     for Row { file, flags, racy, traces: [bar, plain], size } in TABLE {
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/programs").join(format!("{file}.c"));
-        let subject = Subject::load(path, flags);
+        let subject = Subject::load(program(file), flags);
         let machine = || subject.start(Options::default());
-        let (found, open) = subject.pruned();
+        let (found, open) = subject.pruned(Property::Races);
         let exploration = &found.reduced.exploration;
         let traces = exploration.runs.executions;
         let pdp::Size { threads, variables, accesses, locks } = found.size;

@@ -6,14 +6,15 @@ use raddle_config::Config;
 use raddle_driver::pruning::{Pairs, StaticOracle};
 use raddle_explore::dpor::{for_races, optimal};
 use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits};
-use raddle_explore::pdp;
+use raddle_explore::pdp::{self, Property};
 use raddle_facts::StaticProof;
+use raddle_finding::Deadlocks;
 use raddle_frontend::Request;
 use raddle_interp::{Interp, Options};
 use raddle_ir::{Program, program_hash};
 use raddle_libmodel::Models;
 use raddle_machine::Visibility;
-use raddle_testkit::programs::{Profile, Sample, batch, branchy, generate, prefix, slice};
+use raddle_testkit::programs::{Profile, Sample, batch, branchy, generate, knotted, prefix, slice};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,6 +44,9 @@ struct Tally {
     /// Runs of race-free programs: the full search, that for races, the pruned one, the one that knows no pairs.
     runs: [u64; 4],
     skipped: u64,
+    /// Programs with a deadlock, and the runs in which the pruned search says that there is none.
+    deadlocked: u64,
+    for_deadlocks: u64,
     failures: Vec<String>,
 }
 
@@ -59,6 +63,13 @@ fn a_race_is_found_exactly_when_there_is_one_behind_branches() {
     let tally = compare_all(seeds(400, 100_000), branchy);
     let Tally { decided, racy, runs, skipped, .. } = &tally;
     assert!(*racy > 10 && decided - racy > 20 && runs[3] < runs[1] && *skipped > 0);
+}
+
+#[test]
+fn a_deadlock_is_found_exactly_when_there_is_one() {
+    let tally = compare_all(seeds(300, 60_000), knotted);
+    let Tally { decided, racy, runs, deadlocked, for_deadlocks, .. } = &tally;
+    assert!(*deadlocked > 3 && decided - racy - deadlocked > 20 && for_deadlocks < &runs[1]);
 }
 
 /// A slice, or all; `RADDLE_PROGRAMS=a..b` names others.
@@ -83,8 +94,11 @@ fn compare_all(seeds: std::ops::Range<u64>, generate: impl Fn(u64) -> Sample) ->
             compare(program, sample, &mut tally);
         }
     }
-    let Tally { decided, racy, runs, skipped, failures } = &tally;
-    println!("{decided} programs decided, {racy} racy; runs of the others {runs:?}, {skipped} skipped");
+    let Tally { decided, racy, runs, skipped, deadlocked, for_deadlocks, failures } = &tally;
+    println!(
+        "{decided} programs decided, {racy} racy; runs of the others {runs:?}, {skipped} skipped; \
+         {deadlocked} with a deadlock, {for_deadlocks} runs for races and deadlocks"
+    );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     tally
 }
@@ -105,10 +119,11 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
     let outside = outside.into_iter().any(|problem| OUTSIDE.contains(&problem.kind.name()));
     tally.decided += 1;
     tally.racy += u64::from(!full.races.is_empty());
-    let mut check = |name: &str, found: &Exploration| {
+    let check = |name: &str, found: &Exploration| {
         let decided = found.coverage != Coverage::Partial;
-        if decided && (found.races.is_empty() != full.races.is_empty() || found.coverage != full.coverage) {
-            tally.failures.push(format!(
+        let differs = found.races.is_empty() != full.races.is_empty() || found.coverage != full.coverage;
+        (decided && differs).then(|| {
+            format!(
                 "seed {}: {name} {:?} {} races, full search {:?} {} races\n{}",
                 sample.seed,
                 found.coverage,
@@ -116,21 +131,34 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
                 full.coverage,
                 full.races.len(),
                 sample.source.text()
-            ));
-        }
+            )
+        })
     };
-    check("for races", &races);
-    let pruned = |pairs| {
+    tally.failures.extend(check("for races", &races));
+    let pruned = |pairs, property| {
         let oracle =
             StaticOracle::new(&program, &models, pairs).with_branches(|global| machine().address_of(global));
         let options = Options { branches: oracle.reported(), ..options() };
         let mut machine =
             Interp::new(Arc::clone(&program), Arc::clone(&models), options).expect("the program has a main");
-        pdp::search(&mut machine, &LIMITS, Visibility::SyncOnly, &oracle)
+        pdp::search(&mut machine, &LIMITS, Visibility::SyncOnly, &oracle, property)
     };
-    let blind = pruned(Pairs::Any);
+    let blind = pruned(Pairs::Any, Property::Races);
     if !outside {
-        check("pruned without pairs", &blind.reduced.exploration);
+        tally.failures.extend(check("pruned without pairs", &blind.reduced.exploration));
+        let both = pruned(Pairs::Any, Property::RacesAndDeadlocks).reduced.exploration;
+        tally.failures.extend(check("pruned for deadlocks", &both));
+        if full.races.is_empty() && both.coverage != Coverage::Partial {
+            tally.deadlocked += u64::from(full.deadlocks == Deadlocks::Found);
+            tally.for_deadlocks += both.runs.executions;
+            if full.deadlocks != both.deadlocks {
+                let (seed, text) = (sample.seed, sample.source.text());
+                tally.failures.push(format!(
+                    "seed {seed}: deadlocks {:?}, pruned {:?}\n{text}",
+                    full.deadlocks, both.deadlocks
+                ));
+            }
+        }
     }
     let analysis = raddle_lockset::analyse(&program, &models, &raddle_lockset::Options::default())
         .expect("its own recipe");
@@ -146,9 +174,9 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
         facts: analysis.facts,
     };
     let Ok(open) = open_pairs(&program, &models, &proof) else { return };
-    let pruned = pruned(Pairs::Open(open));
+    let pruned = pruned(Pairs::Open(open), Property::Races);
     if !outside {
-        check("pruned", &pruned.reduced.exploration);
+        tally.failures.extend(check("pruned", &pruned.reduced.exploration));
     }
     let undecided = |found: &Exploration| found.coverage == Coverage::Partial;
     if full.races.is_empty() && !undecided(&races) && !undecided(&blind.reduced.exploration) {

@@ -3,13 +3,15 @@
 mod branches;
 mod compared;
 mod dense;
+mod knots;
 
 use branches::ScriptBranches;
 use compared::{enumerated, for_all, keys, limits, sections, seeds};
 use raddle_base::{LoadOrder, RmwOrder};
 use raddle_explore::dpor::{Covers, for_races, optimal};
-use raddle_explore::enumerate::{Coverage, Goal, Limits};
-use raddle_explore::pdp::{self, Anything, Oracle, Pruned};
+use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits};
+use raddle_explore::pdp::{self, Anything, Oracle, Property, Pruned};
+use raddle_finding::Deadlocks;
 use raddle_machine::Visibility;
 use raddle_testkit::script::{
     Act, Block, Branches, Cond, How, LockKind, Mode, Place, Profile, RmwKind, Script, ScriptMachine, Stmt,
@@ -17,8 +19,12 @@ use raddle_testkit::script::{
 };
 
 fn search(script: &Script, limits: &Limits, oracle: &dyn Oracle) -> Pruned {
+    search_for(script, limits, oracle, Property::Races)
+}
+
+fn search_for(script: &Script, limits: &Limits, oracle: &dyn Oracle, property: Property) -> Pruned {
     let mut machine = ScriptMachine::new(script).branches(Branches::Reported);
-    pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle)
+    pdp::search(&mut machine, limits, Visibility::SyncOnly, oracle, property)
 }
 
 fn decides_the_same(script: &Script) -> Option<Result<(), String>> {
@@ -51,6 +57,60 @@ fn decides_like_the_enumerator_on_sections() {
 #[test]
 fn decides_like_the_enumerator_on_dense_scripts() {
     for_all("pruned, dense", seeds(150, 60_000), dense::dense_with_loops, decides_the_same);
+}
+
+/// With all races, because behind a race that is not followed runs may go other ways.
+fn deadlocks_the_same(script: &Script) -> Option<Result<(), String>> {
+    let limits = limits(Goal::AllRaces);
+    let all = optimal(&mut ScriptMachine::new(script), &limits, Visibility::SyncOnly).exploration;
+    if all.coverage == Coverage::Partial {
+        return None;
+    }
+    let oracle = ScriptBranches::of(script);
+    let found = search_for(script, &limits, &oracle, Property::RacesAndDeadlocks).reduced.exploration;
+    Some(if found.deadlocks != all.deadlocks {
+        Err(format!("deadlocks {:?} enumerated, {:?} found", all.deadlocks, found.deadlocks))
+    } else if keys(&found) != keys(&all) {
+        Err(format!("races {:?} enumerated, {:?} found", keys(&all), keys(&found)))
+    } else {
+        Ok(())
+    })
+}
+
+#[test]
+fn deadlocks_like_the_optimal_search() {
+    let generate = |seed| generate(seed, &Profile::EVERYTHING);
+    for_all("pruned for deadlocks", seeds(400, 60_000), generate, deadlocks_the_same);
+}
+
+#[test]
+fn deadlocks_like_the_optimal_search_on_sections() {
+    for_all("pruned for deadlocks, sections", seeds(400, 120_000), sections, deadlocks_the_same);
+}
+
+/// The pruning must be worth something there.
+#[test]
+fn deadlocks_like_the_optimal_search_on_knots() {
+    for_all("pruned for deadlocks, knots", seeds(1_500, 200_000), knots::knots, deadlocks_the_same);
+    let scripts: Vec<Script> = (0..150).map(|seed| knots::knots(2 * seed)).collect();
+    let limits = limits(Goal::AllRaces);
+    let runs = |search: &dyn Fn(&Script) -> Exploration| -> u64 {
+        scripts.iter().map(|script| search(script).runs.executions).sum()
+    };
+    let all =
+        runs(&|script| for_races(&mut ScriptMachine::new(script), &limits, Visibility::SyncOnly).exploration);
+    let left = runs(&|script| {
+        search_for(script, &limits, &ScriptBranches::of(script), Property::RacesAndDeadlocks)
+            .reduced
+            .exploration
+    });
+    assert!(left * 10 < all * 9, "{left} runs instead of {all}");
+}
+
+#[test]
+fn deadlocks_like_the_optimal_search_on_dense_scripts() {
+    let generate = dense::dense_with_loops;
+    for_all("pruned for deadlocks, dense", seeds(150, 30_000), generate, deadlocks_the_same);
 }
 
 /// Who knows nothing prunes nothing but the order in which threads end.
@@ -298,4 +358,81 @@ fn figure_1_repaired() {
     let plain = for_races(&mut ScriptMachine::new(&script), &Limits::default(), Visibility::SyncOnly);
     assert!(counted < plain.exploration.runs.executions, "{counted}");
     assert_eq!(counted, 1);
+}
+
+fn deadlocks(script: &Script) -> (Deadlocks, u64) {
+    let oracle = ScriptBranches::of(script);
+    let found = search_for(script, &limits(Goal::AllRaces), &oracle, Property::RacesAndDeadlocks).reduced;
+    assert_eq!(found.covers, Covers::RacesAndDeadlocks);
+    (found.exploration.deadlocks, found.exploration.runs.executions)
+}
+
+/// Lock 0 guards the variable; locks 1 and 2 are taken when it was set.
+#[test]
+fn deadlocks_behind_what_a_run_does_not_do() {
+    let look = |then: Block| {
+        let mut block = section(0, vec![read(0, 0)]);
+        block.push(Stmt::If { cond: Cond::IsNot(0, 0), then, otherwise: Block::new() });
+        block
+    };
+    let set = || section(0, vec![write(0)]);
+    let both = |a: u8, b: u8| section(a, section(b, Block::new()));
+    let after = |first: Block, then: Block| [first, then].concat();
+    let attempt = Stmt::Act(Act::Lock { lock: 1, mode: Mode::Exclusive, how: How::Try, result: 2 });
+    let cases: [(&str, Vec<Block>, Deadlocks); 8] = [
+        ("one order", vec![look(both(1, 2)), after(set(), both(1, 2))], Deadlocks::None),
+        ("both orders", vec![look(both(1, 2)), after(set(), both(2, 1))], Deadlocks::Found),
+        (
+            "both orders under another lock",
+            vec![look(section(3, both(1, 2))), after(set(), section(3, both(2, 1)))],
+            Deadlocks::None,
+        ),
+        (
+            "an end with a lock",
+            vec![look(vec![lock(1), Stmt::Act(Act::Return)]), after(set(), section(1, Block::new()))],
+            Deadlocks::Found,
+        ),
+        (
+            "a lock taken and not given back",
+            vec![after(look(vec![lock(1)]), vec![lock(1)]), set()],
+            Deadlocks::Found,
+        ),
+        (
+            "a lock taken on one side",
+            vec![
+                after(after(look(vec![lock(1)]), section(2, Block::new())), look(vec![unlock(1)])),
+                after(set(), both(2, 1)),
+            ],
+            Deadlocks::Found,
+        ),
+        (
+            "a try that may succeed",
+            vec![after(vec![attempt.clone()], after(section(2, Block::new()), vec![unlock(1)])), both(2, 1)],
+            Deadlocks::Found,
+        ),
+        ("tries do not wait", vec![section(2, vec![attempt, unlock(1)]), both(1, 2)], Deadlocks::None),
+    ];
+    for (name, threads, expected) in cases {
+        let script = joined(1, 4, threads);
+        let (found, runs) = deadlocks(&script);
+        let all = optimal(&mut ScriptMachine::new(&script), &limits(Goal::AllRaces), Visibility::SyncOnly);
+        assert_eq!((found, all.exploration.deadlocks), (expected, expected), "{name}");
+        println!("{name}: {runs} runs of {}", all.exploration.runs.executions);
+    }
+}
+
+/// What main does before it creates the thread is over by then; the same afterwards is not.
+#[test]
+fn deadlocks_and_the_order_of_creation() {
+    let both = |a: u8, b: u8| section(a, section(b, Block::new()));
+    let create = || vec![Stmt::Act(Act::Create { thread: 1 })];
+    let join = || vec![Stmt::Act(Act::Join { thread: 1 })];
+    let script = |parts: &[Block]| Script {
+        locks: vec![LockKind::Mutex; 2],
+        threads: vec![parts.concat(), both(1, 0)],
+        ..Script::default()
+    };
+    assert_eq!(deadlocks(&script(&[both(0, 1), create(), join(), both(0, 1)])), (Deadlocks::None, 1));
+    assert_eq!(deadlocks(&script(&[both(0, 1), create(), both(0, 1), join()])).0, Deadlocks::Found);
+    assert_eq!(deadlocks(&script(&[create(), section(0, join())])).0, Deadlocks::Found);
 }

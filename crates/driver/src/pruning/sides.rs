@@ -3,14 +3,17 @@
 //! A side goes from a target of the branch to where all sides have come together, calls and rounds of loops included. Its accesses are listed
 //! with the locks that are certainly acquired since the branch and those that may be released; a lock or place counts as known only if
 //! its address is a constant, also one handed down by a direct call. Everything that is not listed here makes the side unknown: the
-//! creation of a thread, waiting, a call that is not understood, recursion.
+//! creation of a thread, waiting, a call that is not understood, recursion. For deadlocks, the places where a side takes a lock are listed
+//! with the locks that it may hold there.
 
 use super::Answers;
 use super::shape::Shape;
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_event::{AccessKind, Addr, Loc, LockMode};
 use raddle_explore::enumerate::Atomicity;
-use raddle_explore::pdp::{Released, SideAccess, SideOperations, SidePath, Untaken};
+use raddle_explore::pdp::{
+    Awaited, MayHold, Released, SideAccess, SideOperations, SidePath, SideWait, Untaken,
+};
 use raddle_interp::Merge;
 use raddle_ir::{
     Block, BlockId, CallArg, Callee, CastOp, FunctionId, GlobalId, Inst, Operand, Program, Reg, Terminator,
@@ -45,6 +48,7 @@ type Env = Vec<Option<(GlobalId, i64)>>;
 struct Region {
     accesses: Vec<SideAccess>,
     operations: SideOperations,
+    waits: Vec<(Awaited, State)>,
     /// At the merge; `None`: it does not come there.
     end: Option<State>,
 }
@@ -54,6 +58,9 @@ struct Region {
 struct State {
     acquired: BTreeMap<Addr, LockMode>,
     released: Lost,
+    perhaps: MayHold,
+    /// Certainly released at some time; what was acquired since is in `perhaps`.
+    freed: BTreeSet<Addr>,
 }
 
 /// Of the locks that were held at the beginning.
@@ -81,6 +88,8 @@ impl Default for Lost {
 impl State {
     fn release(&mut self, lock: Addr) {
         self.acquired.remove(&lock);
+        self.perhaps.release(lock);
+        self.freed.insert(lock);
         if let Lost::These(locks) = &mut self.released {
             locks.insert(lock);
         }
@@ -95,6 +104,8 @@ impl State {
     fn meet(&mut self, other: &State) {
         self.acquired.retain(|lock, mode| other.acquired.get(lock) == Some(mode));
         self.lose(&other.released);
+        self.perhaps.or(&other.perhaps);
+        self.freed.retain(|lock| other.freed.contains(lock));
     }
 
     fn lose(&mut self, other: &Lost) {
@@ -113,6 +124,9 @@ impl State {
         }
         result.acquired.extend(&other.acquired);
         result.lose(&other.released);
+        other.freed.iter().for_each(|lock| result.perhaps.release(*lock));
+        result.perhaps.then(&other.perhaps);
+        result.freed.extend(&other.freed);
         result
     }
 
@@ -133,6 +147,7 @@ impl State {
                 Released::These(locks) => Lost::These(locks.iter().copied().collect()),
                 Released::Any => Lost::Any,
             },
+            ..State::default()
         }
     }
 }
@@ -158,6 +173,12 @@ impl<'p> Sides<'p> {
             let region = self.region(function, &unknown, *target, merge)?;
             all.accesses.extend(region.accesses);
             all.merges.extend(region.end.iter().map(State::path));
+            region.end.iter().for_each(|end| all.perhaps.or(&end.perhaps));
+            all.waits.extend(region.waits.into_iter().map(|(what, state)| SideWait {
+                what,
+                path: state.path(),
+                perhaps: state.perhaps,
+            }));
             if region.operations == SideOperations::Some {
                 all.operations = SideOperations::Some;
             }
@@ -320,6 +341,7 @@ impl<'p> Sides<'p> {
                     let path = state.then(&State::of(&access.path)).path();
                     into.accesses.push(SideAccess { path, ..access.clone() });
                 }
+                into.waits.extend(region.waits.iter().map(|(what, inner)| (*what, state.then(inner))));
                 if region.operations == SideOperations::Some {
                     into.operations = SideOperations::Some;
                 }
@@ -343,18 +365,22 @@ impl<'p> Sides<'p> {
         into.operations = SideOperations::Some;
         let ends = || (self.handlers == Handlers::None).then_some(Flow::Ends);
         match effect {
-            Effect::Lock { lock, mode, how: How::Block, .. } => {
-                if let Some(lock) = lock_of(*lock) {
-                    let mode = match mode {
-                        Mode::Exclusive => LockMode::Exclusive,
-                        Mode::Shared => LockMode::Shared,
-                    };
-                    state.acquired.entry(lock).or_insert(mode);
+            Effect::Lock { lock, mode, how, .. } => {
+                let mode = match mode {
+                    Mode::Exclusive => LockMode::Exclusive,
+                    Mode::Shared => LockMode::Shared,
+                };
+                let lock = lock_of(*lock);
+                if *how == How::Block {
+                    into.waits.push((Awaited::Lock(lock, mode), state.clone()));
+                    if let Some(lock) = lock {
+                        state.acquired.entry(lock).or_insert(mode);
+                    }
                 }
+                state.perhaps.acquire(lock, mode);
                 Some(Flow::On)
             }
-            Effect::Lock { .. }
-            | Effect::Cond(CondOp::Signal { .. } | CondOp::Broadcast { .. }, _)
+            Effect::Cond(CondOp::Signal { .. } | CondOp::Broadcast { .. }, _)
             | Effect::Sem(SemOp::Post { .. }, _) => Some(Flow::On),
             Effect::Unlock { lock, .. } => {
                 match lock_of(*lock) {
@@ -364,7 +390,11 @@ impl<'p> Sides<'p> {
                 Some(Flow::On)
             }
             Effect::Thread(ThreadOp::SelfId | ThreadOp::Equal { .. } | ThreadOp::Yield, _) => Some(Flow::On),
-            Effect::Thread(ThreadOp::Exit { .. }, _) | Effect::Process(ProcessOp::Exit { .. }) => ends(),
+            Effect::Thread(ThreadOp::Exit { .. }, _) => {
+                into.waits.push((Awaited::End, state.clone()));
+                ends()
+            }
+            Effect::Process(ProcessOp::Exit { .. }) => ends(),
             Effect::Process(ProcessOp::Abort | ProcessOp::AssertFail { .. }) => Some(Flow::Ends),
             _ => None,
         }

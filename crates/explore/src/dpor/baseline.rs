@@ -173,6 +173,12 @@ impl<C> Search<'_, '_, C> {
         let thread = action.choice.thread;
         let blocks = blocks(kind);
         let last_own = self.run.steps[..length].iter().rposition(|step| step.thread() == thread);
+        // A departure needs the arrivals of its own round, and no others.
+        let round = last_own.map(|own| &self.run.steps[own]).and_then(|step| step.outcome.round());
+        let needs = |step: &Step| {
+            let other_round = matches!(kind, OpKind::BarrierLeave { .. }) && step.outcome.round() != round;
+            step.is_needed_by(kind) && !other_round
+        };
         let mut reversed: Vec<usize> = Vec::new();
         for depth in (0..length).rev() {
             let step = &self.run.steps[depth];
@@ -180,7 +186,7 @@ impl<C> Search<'_, '_, C> {
             if step.thread() == thread
                 || self.run.is_before_next_of(step, thread, length)
                 || !(touches || dependent(&step.action.footprint, &action.footprint))
-                || step.is_needed_by(kind)
+                || needs(step)
                 || reversed.iter().any(|between| step.is_before(&self.run.steps[*between]))
             {
                 continue;

@@ -39,7 +39,7 @@ pub(crate) use run::Run;
 pub(crate) use sections::weak_trace;
 
 use crate::enumerate::{Coverage, Exploration, Limits};
-use crate::pdp::{Counters, Oracle, Pruning};
+use crate::pdp::Pruning;
 use optimal::Extras;
 use raddle_event::SearchTree;
 use raddle_machine::{Machine, Visibility};
@@ -62,6 +62,8 @@ pub enum Covers {
     Everything,
     /// Runs were left out that cannot have a race: nothing is said of deadlocks, other problems or final states.
     RacesOnly,
+    /// The same for runs that can have neither a race nor a deadlock.
+    RacesAndDeadlocks,
 }
 
 /// Searches with the baseline algorithm a machine that stands at its start; leaves it there, with [`Visibility::SyncOnly`].
@@ -121,15 +123,13 @@ pub fn for_races<M: Machine>(machine: &mut M, limits: &Limits, visibility: Visib
     optimal::search(machine, limits, visibility, Extras::of(Locks::Commute))
 }
 
-/// Like [`for_races`], without what the oracle knows to be free of races.
+/// Like [`for_races`], without what is known to be free of what is looked for.
 pub(crate) fn pruned<M: Machine>(
     machine: &mut M,
     limits: &Limits,
     visibility: Visibility,
-    oracle: &dyn Oracle,
-    counters: &mut Counters,
+    pruning: &mut Pruning,
 ) -> Reduced {
-    let mut pruning = Pruning::new(oracle, counters);
-    let extras = Extras { pruning: Some(&mut pruning), ..Extras::of(Locks::Commute) };
+    let extras = Extras { pruning: Some(pruning), ..Extras::of(Locks::Commute) };
     optimal::search(machine, limits, visibility, extras)
 }

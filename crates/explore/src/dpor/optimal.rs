@@ -36,8 +36,8 @@ pub(super) fn search<M: Machine>(
     extras: Extras,
 ) -> Reduced {
     let Extras { locks, mut pruning, mut recording, mut symmetry } = extras;
-    let pruned = pruning.is_some();
-    in_passes(Tally::new(limits, visibility), machine, locks, pruned, |tally, machine, grouping| {
+    let left = pruning.as_ref().map(|pruning| pruning.covers());
+    in_passes(Tally::new(limits, visibility), machine, locks, left, |tally, machine, grouping| {
         if let Some(recording) = recording.as_deref_mut() {
             recording.restart();
         }
@@ -71,14 +71,14 @@ pub(super) fn in_passes<M: Machine>(
     tally: Tally,
     machine: &mut M,
     locks: Locks,
-    pruned: bool,
+    pruned: Option<Covers>,
     mut pass: impl FnMut(&mut Tally, &mut M, Grouping) -> PassEnd,
 ) -> Reduced {
     let mut grouping = Grouping::new(locks);
     tally.passes(machine, |tally, machine| {
         tally.covers = match grouping.locks {
-            Locks::Ordered if !pruned => Covers::Everything,
-            _ => Covers::RacesOnly,
+            Locks::Ordered => pruned.unwrap_or(Covers::Everything),
+            Locks::Commute => pruned.unwrap_or(Covers::RacesOnly),
         };
         let end = pass(tally, machine, grouping.clone());
         match end {

@@ -220,11 +220,11 @@ impl<C> Search<'_, '_, '_, C> {
                 !self.is_covered(ended, depth, &rest, &last)
             });
         }
-        for sequence in self.replay(machine, depth, &rest, &mut missing) {
+        for sequence in self.replay(machine, ended, depth, &rest, &mut missing) {
             self.plan(machine, depth, sequence);
         }
         // Something independent of the variant taken keeps these from being taken after it.
-        for sequence in self.replay(machine, depth, &[], &mut missing) {
+        for sequence in self.replay(machine, ended, depth, &[], &mut missing) {
             self.plan(machine, depth, sequence);
         }
     }
@@ -272,7 +272,7 @@ impl<C> Search<'_, '_, '_, C> {
             }
         }
         let mut possible = false;
-        for sequence in self.replay_all(machine, depth, &rest, thread) {
+        for sequence in self.replay_all(machine, ended, depth, &rest, thread) {
             if !may_come_first(&self.run.steps[depth].action, &sequence) {
                 possible = true;
                 self.plan(machine, depth, sequence);
@@ -349,29 +349,49 @@ impl<C> Search<'_, '_, '_, C> {
     fn replay<M: Machine<Checkpoint = C>>(
         &mut self,
         machine: &mut M,
+        ended: &Ended,
         depth: usize,
         rest: &[usize],
         wanted: &mut Vec<Choice>,
     ) -> Vec<Vec<Action>> {
         let Some(thread) = wanted.first().map(|choice| choice.thread) else { return Vec::new() };
-        let mut sequences = self.replay_all(machine, depth, rest, thread);
+        let mut sequences = self.replay_all(machine, ended, depth, rest, thread);
         let last = |sequence: &Vec<Action>| sequence.last().expect("it ends with the choice").choice;
         sequences.retain(|sequence| wanted.contains(&last(sequence)));
         wanted.retain(|choice| sequences.iter().all(|sequence| last(sequence) != *choice));
         sequences
     }
 
-    /// The same with all variants that the thread has there. None when the steps are not possible.
+    /// The same with all variants that the thread has there. None when the steps are not possible. A thread that goes round in circles may
+    /// sleep there where it did not behind the step at `depth`; then what comes of its further rounds is left out.
     fn replay_all<M: Machine<Checkpoint = C>>(
         &mut self,
         machine: &mut M,
+        ended: &Ended,
         depth: usize,
         rest: &[usize],
         thread: ThreadId,
     ) -> Vec<Vec<Action>> {
-        let choices: Vec<Choice> = rest.iter().map(|at| self.run.steps[*at].action.choice).collect();
-        let Some((actions, enabled)) = self.follow(machine, depth, &choices) else { return Vec::new() };
+        self.reach(machine, depth);
+        let mut actions = Vec::new();
+        let mut enabled = self.nodes[depth].enabled.clone();
         let mut after = Vec::new();
+        let mut left_out: Vec<usize> = Vec::new();
+        for at in rest {
+            let step = &self.run.steps[*at];
+            let choice = step.action.choice;
+            if left_out.iter().any(|earlier| self.run.steps[*earlier].is_before(step)) {
+                left_out.push(*at);
+            } else if enabled.contains(&choice) {
+                let action = attempt(machine, choice, &enabled, &mut after, &self.grouping);
+                actions.push(self.run.deeds.action(&action));
+                std::mem::swap(&mut enabled, &mut after);
+            } else if ended.circles[choice.thread.index()] {
+                left_out.push(*at);
+            } else {
+                return Vec::new();
+            }
+        }
         let mut sequences = Vec::new();
         for choice in enabled.iter().copied().filter(|choice| choice.thread == thread) {
             let before = machine.checkpoint();

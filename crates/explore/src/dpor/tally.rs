@@ -372,7 +372,7 @@ impl<'a> Tally<'a> {
 
     fn finish(self, coverage: Coverage) -> Reduced {
         let found = self.ledger.results();
-        let deadlocks = found.deadlocks(coverage == Coverage::Complete && self.covers == Covers::Everything);
+        let deadlocks = found.deadlocks(coverage == Coverage::Complete && self.covers != Covers::RacesOnly);
         let (races, problems) = (found.races, found.problems);
         let exploration = Exploration {
             races,

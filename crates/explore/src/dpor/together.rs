@@ -34,7 +34,7 @@ pub(super) fn search<M: Machine + Send>(
         tally = kept.tally(first, limits)?;
         begin = Some((kept.left(first)?, kept.gaps()));
     }
-    Ok(in_passes(tally, first, Locks::Ordered, false, |tally, first, grouping| {
+    Ok(in_passes(tally, first, Locks::Ordered, None, |tally, first, grouping| {
         let mut left = vec![Left::Fresh(Fresh { before: None, sleep: Vec::new() })];
         if let Some((kept, gaps)) = begin.take() {
             left = kept;

@@ -3,7 +3,7 @@
 //!
 //! `open` is the paper's stack `update`. Branches that were open before the rest begins are decided; their ends are passed over.
 
-use super::oracle::{Oracle, Released, SideOperations, SidePath};
+use super::oracle::{Awaited, MayHold, Oracle, Released, SideOperations, SidePath};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, LockMode, ThreadId};
@@ -36,15 +36,38 @@ impl Access {
     }
 }
 
+/// A place at which the thread may have to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub(super) what: Wanted,
+    pub(super) locks: Rc<BTreeSet<Lockset>>,
+    pub(super) may_hold: Rc<MayHold>,
+    /// Position in the run: of itself, or of the branch.
+    pub(super) at: usize,
+    /// By creation and join.
+    pub(super) known: Known,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// `None`: any lock.
+    Lock(Option<Addr>, LockMode),
+    EndOf(ThreadId),
+}
+
 /// The rest of one thread.
 pub(super) struct Rest {
     pub(super) accesses: Vec<Access>,
+    pub(super) waits: Vec<Wait>,
+    /// Whether it may get stuck in a way that is no question of locks: what it waits for need not come, or it ends with a lock.
+    pub(super) sticks: bool,
+    may_hold: Rc<MayHold>,
     pub(super) locks: Rc<BTreeSet<Lockset>>,
     pub(super) known: Known,
     pub(super) end: End,
     /// Visible ones that the run does not show: in sides not taken, or elsewhere another time.
     pub(super) operations: SideOperations,
-    open: Vec<BTreeSet<Lockset>>,
+    open: Vec<(BTreeSet<Lockset>, MayHold)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +92,13 @@ const MOST_LOCKSETS: usize = 64;
 
 impl Rest {
     pub(super) fn of(held: Lockset, known: Known) -> Self {
+        let mut may_hold = MayHold::default();
+        held.iter().for_each(|(lock, mode)| may_hold.acquire(Some(*lock), *mode));
         Self {
             accesses: Vec::new(),
+            waits: Vec::new(),
+            sticks: false,
+            may_hold: Rc::new(may_hold),
             locks: Rc::new(BTreeSet::from([held])),
             known,
             end: End::NotYet,
@@ -87,7 +115,7 @@ impl Rest {
     /// When the run is over.
     pub(super) fn finish(&mut self) {
         // What follows where the sides would have come together was not seen.
-        let cut = self.open.iter().any(|ways| !ways.is_empty());
+        let cut = self.open.iter().any(|(ways, _)| !ways.is_empty());
         if self.end != End::Known || cut {
             self.end = End::Unknown;
         }
@@ -101,6 +129,7 @@ impl Rest {
         if !fixed && !matches!(event.kind, EventKind::Access { .. }) {
             self.operations = SideOperations::Some;
         }
+        self.wait(at, event, outcome, fixed);
         match event.kind {
             // Another lock another time: this one is not certainly taken, and any may be released.
             EventKind::Acquire { .. } if !fixed => {}
@@ -124,9 +153,10 @@ impl Rest {
             }
             EventKind::BranchBegin { taken } => self.branch(at, event.site, taken, oracle),
             EventKind::BranchEnd => {
-                if let Some(other) = self.open.pop() {
+                if let Some((other, perhaps)) = self.open.pop() {
                     let both = self.locks.iter().cloned().chain(other).collect();
                     self.set(both);
+                    Rc::make_mut(&mut self.may_hold).or(&perhaps);
                 }
             }
             // Another time this thread may run the initialiser, or another one.
@@ -169,7 +199,85 @@ impl Rest {
         if untaken.operations == SideOperations::Some {
             self.operations = SideOperations::Some;
         }
-        self.open.push(untaken.merges.iter().flat_map(ways).collect());
+        let both = |perhaps: &MayHold| {
+            let mut both = MayHold::clone(&self.may_hold);
+            both.then(perhaps);
+            both
+        };
+        for wait in &untaken.waits {
+            let may_hold = both(&wait.perhaps);
+            match wait.what {
+                Awaited::Lock(lock, mode) => self.waits.push(Wait {
+                    what: Wanted::Lock(lock, mode),
+                    locks: Rc::new(ways(&wait.path)),
+                    may_hold: Rc::new(may_hold),
+                    at,
+                    known: self.known.clone(),
+                }),
+                Awaited::End => self.sticks |= !may_hold.is_nothing(),
+            }
+        }
+        self.open.push((untaken.merges.iter().flat_map(ways).collect(), both(&untaken.perhaps)));
+    }
+
+    /// What the event says about waiting and about the locks that the thread may hold.
+    fn wait(&mut self, at: usize, event: &Event, outcome: Outcome, fixed: bool) {
+        let what = match event.kind {
+            EventKind::Acquire { lock, mode } => Wanted::Lock(fixed.then_some(lock), mode),
+            EventKind::Join { child } if fixed => Wanted::EndOf(child),
+            EventKind::Release { lock, .. } => {
+                if fixed {
+                    Rc::make_mut(&mut self.may_hold).release(lock);
+                }
+                return;
+            }
+            // Another time it may succeed.
+            EventKind::AcquireFailed { lock } => {
+                Rc::make_mut(&mut self.may_hold).acquire(fixed.then_some(lock), LockMode::Exclusive);
+                return;
+            }
+            EventKind::End => {
+                self.sticks |= !self.may_hold.is_nothing();
+                return;
+            }
+            EventKind::Join { .. }
+            | EventKind::WaitBegin { .. }
+            | EventKind::WaitEnd { .. }
+            | EventKind::BarrierArrive { .. }
+            | EventKind::BarrierLeave { .. }
+            | EventKind::SemWait { .. }
+            | EventKind::OnceBegin { .. }
+            | EventKind::OnceEnd { .. }
+            | EventKind::OncePass { .. } => {
+                self.sticks = true;
+                return;
+            }
+            EventKind::Begin
+            | EventKind::Create { .. }
+            | EventKind::Detach { .. }
+            | EventKind::Access { .. }
+            | EventKind::Atomic { .. }
+            | EventKind::Fence { .. }
+            | EventKind::Signal { .. }
+            | EventKind::Broadcast { .. }
+            | EventKind::SemPost { .. }
+            | EventKind::SyncInit { .. }
+            | EventKind::SyncDestroy { .. }
+            | EventKind::Alloc { .. }
+            | EventKind::Free { .. }
+            | EventKind::BranchBegin { .. }
+            | EventKind::BranchEnd
+            | EventKind::Choose { .. }
+            | EventKind::Exit => return,
+        };
+        // What may turn out otherwise does not wait for ever.
+        if outcome == Outcome::Certain {
+            let (locks, may_hold) = (self.locks.clone(), self.may_hold.clone());
+            self.waits.push(Wait { what, locks, may_hold, at, known: self.known.clone() });
+        }
+        if let Wanted::Lock(lock, mode) = what {
+            Rc::make_mut(&mut self.may_hold).acquire(lock, mode);
+        }
     }
 
     fn set(&mut self, locks: BTreeSet<Lockset>) {

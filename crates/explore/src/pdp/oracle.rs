@@ -3,6 +3,7 @@
 use crate::enumerate::Atomicity;
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, Loc, LockMode};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub trait Oracle {
@@ -42,6 +43,9 @@ pub struct Untaken {
     /// One for each way to where the sides meet; a way that ends the thread is not among them.
     pub merges: Vec<SidePath>,
     pub operations: SideOperations,
+    pub waits: Vec<SideWait>,
+    /// Where the sides meet, whichever way.
+    pub perhaps: MayHold,
 }
 
 /// Whether the sides have visible operations, locks included: their order with those of other threads may then matter.
@@ -61,6 +65,104 @@ pub struct SideAccess {
     pub atomicity: Atomicity,
     /// From the branch to right before it.
     pub path: SidePath,
+}
+
+/// Where a side may wait, or end with a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideWait {
+    pub what: Awaited,
+    /// From the branch to right before it.
+    pub path: SidePath,
+    pub perhaps: MayHold,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Awaited {
+    /// `None`: any lock.
+    Lock(Option<Addr>, LockMode),
+    /// Nothing: the thread ends here.
+    End,
+}
+
+/// Locks that are possibly acquired and not certainly released since.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MayHold {
+    These(BTreeMap<Addr, Taken>),
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Taken {
+    pub mode: LockMode,
+    /// A lock that may be taken twice is not certainly free after one release.
+    pub twice: bool,
+}
+
+impl Default for MayHold {
+    fn default() -> Self {
+        MayHold::These(BTreeMap::new())
+    }
+}
+
+impl MayHold {
+    /// `None`: any lock.
+    pub fn acquire(&mut self, lock: Option<Addr>, mode: LockMode) {
+        let (MayHold::These(locks), Some(lock)) = (&mut *self, lock) else {
+            *self = MayHold::Any;
+            return;
+        };
+        let taken = locks.entry(lock).and_modify(|taken| taken.twice = true);
+        let taken = taken.or_insert(Taken { mode, twice: false });
+        taken.mode = stronger(taken.mode, mode);
+    }
+
+    pub fn release(&mut self, lock: Addr) {
+        if let MayHold::These(locks) = self
+            && locks.get(&lock).is_some_and(|taken| !taken.twice)
+        {
+            locks.remove(&lock);
+        }
+    }
+
+    /// One way or the other.
+    pub fn or(&mut self, other: &MayHold) {
+        self.add(other, |a, b| a.twice || b.twice);
+    }
+
+    /// First this, then what the other acquires.
+    pub fn then(&mut self, other: &MayHold) {
+        self.add(other, |_, _| true);
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, MayHold::These(locks) if locks.is_empty())
+    }
+
+    /// Whether somebody who wants the lock in this mode may have to wait.
+    pub(super) fn keeps_from(&self, lock: Option<Addr>, mode: LockMode) -> bool {
+        let exclusive = |taken: &Taken| stronger(taken.mode, mode) == LockMode::Exclusive;
+        match (self, lock) {
+            (MayHold::Any, _) => true,
+            (MayHold::These(locks), None) => locks.values().any(exclusive),
+            (MayHold::These(locks), Some(lock)) => locks.get(&lock).is_some_and(exclusive),
+        }
+    }
+
+    fn add(&mut self, other: &MayHold, twice: impl Fn(Taken, Taken) -> bool) {
+        let (MayHold::These(locks), MayHold::These(more)) = (&mut *self, other) else {
+            *self = MayHold::Any;
+            return;
+        };
+        for (lock, taken) in more {
+            let known = locks.entry(*lock).and_modify(|known| known.twice = twice(*known, *taken));
+            let known = known.or_insert(*taken);
+            known.mode = stronger(known.mode, taken.mode);
+        }
+    }
+}
+
+fn stronger(a: LockMode, b: LockMode) -> LockMode {
+    if a == LockMode::Exclusive { a } else { b }
 }
 
 /// What a way does to the locks held.

@@ -5,10 +5,11 @@
 //! oracle says so, or if a lock is held at both: then one critical section comes before the other. The order before the state is
 //! that of all runs of the class, without the edges between independent sections.
 
-use super::Counters;
+use super::deadlocks::may_wait_in_a_circle;
 use super::locksets::{Access, End, Known, Lockset, Outcome, Rest, exclude, hold};
 use super::oracle::{Ahead, Oracle, SideOperations};
-use crate::dpor::{Run, weak_trace};
+use super::{Counters, Property};
+use crate::dpor::{Covers, Run, weak_trace};
 use crate::enumerate::{Atomicity, RaceAccess};
 use raddle_base::{Id, SiteId};
 use raddle_event::{AccessKind, AtomicOp, Event, EventKind, Loc, ThreadId};
@@ -23,6 +24,7 @@ pub(crate) type Stands = Vec<Rc<[SiteId]>>;
 /// The part of a search that prunes.
 pub(crate) struct Pruning<'a> {
     oracle: &'a dyn Oracle,
+    property: Property,
     pub(crate) counters: &'a mut Counters,
 }
 
@@ -58,8 +60,16 @@ struct Past {
 }
 
 impl<'a> Pruning<'a> {
-    pub(crate) fn new(oracle: &'a dyn Oracle, counters: &'a mut Counters) -> Self {
-        Self { oracle, counters }
+    pub(crate) fn new(oracle: &'a dyn Oracle, property: Property, counters: &'a mut Counters) -> Self {
+        Self { oracle, property, counters }
+    }
+
+    /// What a search that prunes in this way covers.
+    pub(crate) fn covers(&self) -> Covers {
+        match self.property {
+            Property::Races => Covers::RacesOnly,
+            Property::RacesAndDeadlocks => Covers::RacesAndDeadlocks,
+        }
     }
 
     pub(crate) fn stands<M: Machine>(&self, machine: &M) -> Stands {
@@ -88,7 +98,7 @@ impl<'a> Pruning<'a> {
         // What holds of a state holds of those behind it, so the search goes back as long as it holds.
         for depth in asked.iter().rev() {
             self.counters.checks += 1;
-            if !self.is_race_free(&history, *depth, stands(*depth)) {
+            if !self.is_free(&history, *depth, stands(*depth)) {
                 break;
             }
             self.counters.yes += 1;
@@ -96,14 +106,32 @@ impl<'a> Pruning<'a> {
         }
         // States before it that are free of races, too, need no expansion.
         let first = clean?;
-        let earlier =
-            (0..first).rev().take_while(|depth| self.is_race_free(&history, *depth, stands(*depth)));
+        let earlier = (0..first).rev().take_while(|depth| self.is_free(&history, *depth, stands(*depth)));
         let from = earlier.last().unwrap_or(first);
         Some((from, self.later(&history, from)))
     }
 
-    fn is_race_free(&self, history: &History, depth: usize, stands: &Stands) -> bool {
-        self.is_race_free_by_place(history, depth, stands) || self.is_race_free_by_trace(history, depth)
+    fn is_free(&self, history: &History, depth: usize, stands: &Stands) -> bool {
+        let races = !self.is_race_free_by_place(history, depth, stands)
+            && !self.is_race_free_by_trace(history, depth);
+        let deadlocks = match self.property {
+            Property::Races => false,
+            Property::RacesAndDeadlocks => !self.is_deadlock_free(history, depth),
+        };
+        !races && !deadlocks
+    }
+
+    /// Whether nobody can wait for ever behind the state, except that everybody waits for the process to go on.
+    fn is_deadlock_free(&self, history: &History, depth: usize) -> bool {
+        if !history.tells_branches {
+            return false;
+        }
+        let rests = history.rests(depth, self.oracle);
+        let (_, held) = &history.before[depth];
+        let alive = |thread| rests.get(thread).is_some_and(Option::is_some);
+        let left_behind = held.iter().enumerate().any(|(thread, locks)| !locks.is_empty() && !alive(thread));
+        let known = rests.iter().flatten().all(|rest| rest.end == End::Known && !rest.sticks);
+        known && !left_behind && !may_wait_in_a_circle(&rests)
     }
 
     fn later(&self, history: &History, depth: usize) -> Later {
@@ -291,6 +319,10 @@ impl<'r> History<'r> {
         for (at, event) in self.events.iter().enumerate().skip(start) {
             let outcome = if self.perhaps.contains(&at) { Outcome::Perhaps } else { Outcome::Certain };
             let own = event.thread.index();
+            // First the event: a thread that waits for another's end is not ordered after it yet.
+            if let Some(rest) = &mut rests[own] {
+                rest.event(at, event, outcome, oracle);
+            }
             match event.kind {
                 EventKind::Create { child } => {
                     if let Some(rest) = &rests[own] {
@@ -312,9 +344,6 @@ impl<'r> History<'r> {
                     }
                 }
                 _ => {}
-            }
-            if let Some(rest) = &mut rests[own] {
-                rest.event(at, event, outcome, oracle);
             }
         }
         rests.iter_mut().flatten().for_each(Rest::finish);

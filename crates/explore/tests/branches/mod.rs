@@ -3,7 +3,9 @@
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, LockMode};
 use raddle_explore::enumerate::Atomicity;
-use raddle_explore::pdp::{Ahead, Oracle, Released, SideAccess, SideOperations, SidePath, Untaken};
+use raddle_explore::pdp::{
+    Ahead, Awaited, MayHold, Oracle, Released, SideAccess, SideOperations, SidePath, SideWait, Untaken,
+};
 use raddle_testkit::script::{Act, Block, How, Mode, Place, Script, ScriptMachine, Stmt, location};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -81,34 +83,31 @@ impl Walk {
     }
 
     fn side(&self, block: &Block, start: u32) -> Option<Rc<Untaken>> {
-        let mut accesses = Vec::new();
-        let merges = self.ways(block, start, vec![SidePath::default()], &mut accesses)?;
-        let operations =
-            if block.iter().any(has_operations) { SideOperations::Some } else { SideOperations::None };
-        Some(Rc::new(Untaken { accesses, merges, operations }))
+        let mut untaken = Untaken::default();
+        let ways = self.ways(block, start, vec![Way::default()], &mut untaken)?;
+        if block.iter().any(has_operations) {
+            untaken.operations = SideOperations::Some;
+        }
+        ways.iter().for_each(|way| untaken.perhaps.or(&way.perhaps));
+        untaken.merges = ways.into_iter().map(|way| way.path).collect();
+        Some(Rc::new(untaken))
     }
 
-    fn ways(
-        &self,
-        block: &Block,
-        start: u32,
-        mut paths: Vec<SidePath>,
-        accesses: &mut Vec<SideAccess>,
-    ) -> Option<Vec<SidePath>> {
+    fn ways(&self, block: &Block, start: u32, mut paths: Vec<Way>, into: &mut Untaken) -> Option<Vec<Way>> {
         let mut site = start;
         for stmt in block {
             match stmt {
-                Stmt::Act(act) => self.act(*act, SiteId(site), &mut paths, accesses)?,
+                Stmt::Act(act) => self.act(*act, SiteId(site), &mut paths, into)?,
                 Stmt::If { then, otherwise, .. } => {
-                    let mut both = self.ways(then, site + 1, paths.clone(), accesses)?;
-                    both.extend(self.ways(otherwise, site + 1 + size(then), paths, accesses)?);
+                    let mut both = self.ways(then, site + 1, paths.clone(), into)?;
+                    both.extend(self.ways(otherwise, site + 1 + size(then), paths, into)?);
                     both.sort();
                     both.dedup();
                     paths = both;
                 }
                 Stmt::Repeat { times, body } => {
                     for _ in 0..*times {
-                        paths = self.ways(body, site + 1, paths, accesses)?;
+                        paths = self.ways(body, site + 1, paths, into)?;
                     }
                 }
                 Stmt::Forever { .. } | Stmt::BreakIf(_) => return None,
@@ -121,22 +120,16 @@ impl Walk {
         Some(paths)
     }
 
-    fn act(
-        &self,
-        act: Act,
-        site: SiteId,
-        paths: &mut Vec<SidePath>,
-        accesses: &mut Vec<SideAccess>,
-    ) -> Option<()> {
+    fn act(&self, act: Act, site: SiteId, paths: &mut Vec<Way>, into: &mut Untaken) -> Option<()> {
         let mut access = |place: Place, kind, atomicity| {
-            let made = paths.iter().map(|path| SideAccess {
+            let made = paths.iter().map(|way| SideAccess {
                 site,
                 loc: Some(location(place)),
                 kind,
                 atomicity,
-                path: path.clone(),
+                path: way.path.clone(),
             });
-            accesses.extend(made);
+            into.accesses.extend(made);
         };
         match act {
             Act::Read { place, .. } => access(place, AccessKind::Read, Atomicity::Plain),
@@ -145,17 +138,26 @@ impl Walk {
             Act::AtomicStore { place, .. } | Act::AtomicRmw { place, .. } | Act::AtomicCas { place, .. } => {
                 access(place, AccessKind::Write, Atomicity::Atomic);
             }
-            Act::Lock { lock, mode, how: How::Block, .. } => {
+            Act::Lock { lock, mode, how, .. } => {
                 let mode = match mode {
                     Mode::Exclusive => LockMode::Exclusive,
                     Mode::Shared => LockMode::Shared,
                 };
-                self.acquire(usize::from(lock), mode, paths);
+                match how {
+                    How::Block => self.acquire(usize::from(lock), mode, paths, into),
+                    _ => {
+                        let lock = self.locks[usize::from(lock)];
+                        paths.iter_mut().for_each(|way| way.perhaps.acquire(Some(lock), mode));
+                    }
+                }
             }
-            Act::AtomicBegin => self.acquire(self.locks.len() - 1, LockMode::Exclusive, paths),
+            Act::AtomicBegin => self.acquire(self.locks.len() - 1, LockMode::Exclusive, paths, into),
             Act::Unlock { lock } => self.release(usize::from(lock), paths),
             Act::AtomicEnd => self.release(self.locks.len() - 1, paths),
-            Act::Exit | Act::Return => paths.clear(),
+            Act::Exit => paths.clear(),
+            Act::Return => {
+                into.waits.extend(paths.drain(..).map(|way| way.wait(Awaited::End)));
+            }
             Act::Wait { .. }
             | Act::Barrier { .. }
             | Act::Down { .. }
@@ -163,8 +165,7 @@ impl Walk {
             | Act::Create { .. }
             | Act::Join { .. }
             | Act::Detach { .. } => return None,
-            Act::Lock { .. }
-            | Act::Fence(_)
+            Act::Fence(_)
             | Act::Signal { .. }
             | Act::Broadcast { .. }
             | Act::Post { .. }
@@ -176,18 +177,21 @@ impl Walk {
         Some(())
     }
 
-    fn acquire(&self, lock: usize, mode: LockMode, paths: &mut [SidePath]) {
+    fn acquire(&self, lock: usize, mode: LockMode, ways: &mut [Way], into: &mut Untaken) {
         let lock = self.locks[lock];
-        for path in paths {
-            if path.acquired.iter().all(|(other, _)| *other != lock) {
-                path.acquired.push((lock, mode));
+        for way in ways {
+            into.waits.push(way.clone().wait(Awaited::Lock(Some(lock), mode)));
+            way.perhaps.acquire(Some(lock), mode);
+            if way.path.acquired.iter().all(|(other, _)| *other != lock) {
+                way.path.acquired.push((lock, mode));
             }
         }
     }
 
-    fn release(&self, lock: usize, paths: &mut [SidePath]) {
+    fn release(&self, lock: usize, ways: &mut [Way]) {
         let lock = self.locks[lock];
-        for path in paths {
+        for Way { path, perhaps } in ways {
+            perhaps.release(lock);
             path.acquired.retain(|(other, _)| *other != lock);
             if let Released::These(released) = &mut path.released
                 && !released.contains(&lock)
@@ -195,6 +199,19 @@ impl Walk {
                 released.push(lock);
             }
         }
+    }
+}
+
+/// One through the side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
+    path: SidePath,
+    perhaps: MayHold,
+}
+
+impl Way {
+    fn wait(self, what: Awaited) -> SideWait {
+        SideWait { what, path: self.path, perhaps: self.perhaps }
     }
 }
 

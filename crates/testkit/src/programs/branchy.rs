@@ -10,11 +10,18 @@ use std::collections::BTreeSet;
 
 /// The program of a seed, for ever the same.
 pub fn branchy(seed: u64) -> Sample {
-    let mut maker =
-        Maker { random: Random::new(seed ^ 0x6272_616E_6368), left: 0, protected: Vec::new(), careless: 6 };
-    if maker.random.chance(50) {
-        maker.careless = 0;
-    }
+    let mut random = Random::new(seed ^ 0x6272_616E_6368);
+    let careless = if random.chance(50) { 0 } else { 6 };
+    program(seed, Maker { random, left: 0, protected: Vec::new(), careless, order: Order::Kept })
+}
+
+/// The same with locks inside each other in either order, and every access with its lock: many have a deadlock, few a race.
+pub fn knotted(seed: u64) -> Sample {
+    let random = Random::new(seed ^ 0x6B6E_6F74);
+    program(seed, Maker { random, left: 0, protected: Vec::new(), careless: 0, order: Order::Any })
+}
+
+fn program(seed: u64, mut maker: Maker) -> Sample {
     for _ in 0..VARIABLES {
         let lock = maker.random.below(LOCKS);
         maker.protected.push(lock);
@@ -60,6 +67,14 @@ struct Maker {
     protected: Vec<usize>,
     /// How many percent of the accesses forget the lock.
     careless: u32,
+    order: Order,
+}
+
+/// Of locks that are taken inside each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Kept,
+    Any,
 }
 
 fn plain(text: &str) -> Node {
@@ -161,6 +176,7 @@ impl Maker {
                     .collect();
                 vec![nested("switch (r)".to_owned(), cases, Vec::new())]
             }
+            _ if self.order == Order::Any => self.section(depth, held),
             _ if held.is_none() => self.sly(),
             _ => self.access(held),
         }
@@ -223,8 +239,17 @@ impl Maker {
     }
 
     fn section(&mut self, depth: usize, held: Option<usize>) -> Vec<Node> {
-        if held.is_some() {
-            return self.access(held);
+        if let Some(held) = held {
+            return match self.order {
+                Order::Kept => self.access(Some(held)),
+                // Both are held then, and every variable is protected.
+                Order::Any => {
+                    let (lock, variable) = (1 - held, self.random.below(VARIABLES));
+                    vec![plain(&format!(
+                        "pthread_mutex_lock(&$l{lock}); r = $v{variable}++ & 1; pthread_mutex_unlock(&$l{lock});"
+                    ))]
+                }
+            };
         }
         let lock = self.random.below(LOCKS);
         let mut nodes = vec![plain(&format!("pthread_mutex_lock(&$l{lock});"))];
@@ -281,8 +306,7 @@ impl Maker {
         if held == Some(lock) || self.random.chance(self.careless) {
             return body;
         }
-        if held.is_some_and(|held| held > lock) {
-            // The order of locks is kept.
+        if self.order == Order::Kept && held.is_some_and(|held| held > lock) {
             return vec![plain("r = 1;")];
         }
         let mut nodes = vec![plain(&format!("pthread_mutex_lock(&$l{lock});"))];

@@ -22,7 +22,7 @@ use idioms::IDIOMS;
 use mutate::Words;
 use std::collections::BTreeSet;
 
-pub use branchy::branchy;
+pub use branchy::{branchy, knotted};
 pub use shrink::shrink;
 pub use slice::slice;
 pub use source::{HEADER, Item, Node, Source};
