@@ -4,8 +4,11 @@
  * -DRADDLE_SHARED for shared libraries, which use the thread block of the executable. Addresses and layouts are those of layout.rs
  * and thread.rs (a test compares them). */
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
-#include <time.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
 
 struct raddle_cell {
     uint32_t write, read;
@@ -200,4 +203,195 @@ __attribute__((visibility("default"))) int __raddle_cancellable_wait(int (*real)
     pthread_cleanup_pop(0);
     return result;
 }
+
+/* Functions with formats: what they read and write is in their variable arguments. Calls to NAME are renamed to __raddle_w_NAME. */
+extern void __raddle_read_n(const void *p, uint64_t bytes, uint32_t site);
+extern void __raddle_write_n(void *p, uint64_t bytes, uint32_t site);
+
+enum raddle_length { RADDLE_INT, RADDLE_CHAR, RADDLE_SHORT_INT, RADDLE_LONG, RADDLE_LONG_DOUBLE };
+
+static const char *raddle_length_of(const char *f, enum raddle_length *length)
+{
+    *length = RADDLE_INT;
+    for (;; f++)
+        switch (*f) {
+        case 'h': *length = *length == RADDLE_SHORT_INT ? RADDLE_CHAR : RADDLE_SHORT_INT; break;
+        case 'l': case 'q': case 'j': case 'z': case 't': *length = RADDLE_LONG; break;
+        case 'L': *length = RADDLE_LONG_DOUBLE; break;
+        default: return f;
+        }
+}
+
+static int raddle_number(const char **f)
+{
+    int value = 0;
+    while (**f >= '0' && **f <= '9')
+        value = value * 10 + *(*f)++ - '0';
+    return value;
+}
+
+/* What printf reads through its arguments. Positions (%1$d) end the look: the rest is not checked. */
+static void raddle_prints(const char *format, va_list args, uint32_t site)
+{
+    __raddle_read_n(format, strlen(format) + 1, site);
+    for (const char *f = format; *f;) {
+        if (*f++ != '%')
+            continue;
+        enum raddle_length length;
+        int precision = -1;
+        while (*f && strchr("-+ #0'I", *f))
+            f++;
+        if (*f == '*')
+            f++, (void)va_arg(args, int);
+        else
+            raddle_number(&f);
+        if (*f == '$')
+            return;
+        if (*f == '.') {
+            f++;
+            precision = *f == '*' ? (f++, va_arg(args, int)) : raddle_number(&f);
+        }
+        f = raddle_length_of(f, &length);
+        switch (*f ? *f++ : 0) {
+        case 'a': case 'A': case 'e': case 'E': case 'f': case 'F': case 'g': case 'G':
+            if (length == RADDLE_LONG_DOUBLE)
+                (void)va_arg(args, long double);
+            else
+                (void)va_arg(args, double);
+            break;
+        case 's': {
+            const char *text = va_arg(args, const char *);
+            if (text && length == RADDLE_LONG)
+                __raddle_read_n(text, (wcslen((const wchar_t *)text) + 1) * sizeof(wchar_t), site);
+            else if (text && precision >= 0)
+                __raddle_read_n(text, strnlen(text, precision) + (strnlen(text, precision) < (size_t)precision), site);
+            else if (text)
+                __raddle_read_n(text, strlen(text) + 1, site);
+            break;
+        }
+        case 'n': __raddle_write_n(va_arg(args, void *), length == RADDLE_LONG ? 8 : 4, site); break;
+        case 'p': (void)va_arg(args, void *); break;
+        case 'm': case '%': break;
+        case 0: return;
+        default:
+            if (length == RADDLE_LONG)
+                (void)va_arg(args, long);
+            else
+                (void)va_arg(args, int);
+        }
+    }
+}
+
+/* What scanf has written: `found` conversions succeeded. */
+static void raddle_scans(const char *format, int found, va_list args, uint32_t site)
+{
+    __raddle_read_n(format, strlen(format) + 1, site);
+    for (const char *f = format; *f && found > 0;) {
+        if (*f++ != '%')
+            continue;
+        enum raddle_length length;
+        int kept = 1, made = 0;
+        if (*f == '*')
+            f++, kept = 0;
+        int width = raddle_number(&f);
+        if (*f == '$')
+            return;
+        if (*f == 'm')
+            f++, made = 1;
+        f = raddle_length_of(f, &length);
+        char kind = *f ? *f++ : 0;
+        if (kind == '[') {
+            f += *f == '^';
+            f += *f == ']';
+            while (*f && *f++ != ']')
+                ;
+        }
+        if (kind == '%' || !kept)
+            continue;
+        if (!kind)
+            return;
+        void *p = va_arg(args, void *);
+        uint64_t unit = length == RADDLE_LONG ? sizeof(wchar_t) : 1, bytes;
+        if (made)
+            bytes = 8;
+        else if (kind == 's' || kind == '[')
+            bytes = unit == 1 ? strlen(p) + 1 : (wcslen(p) + 1) * unit;
+        else if (kind == 'c')
+            bytes = (width ? width : 1) * unit;
+        else if (kind == 'p')
+            bytes = 8;
+        else if (strchr("aAeEfFgG", kind))
+            bytes = length == RADDLE_LONG_DOUBLE ? 16 : length == RADDLE_LONG ? 8 : 4;
+        else
+            bytes = length == RADDLE_LONG ? 8 : length == RADDLE_CHAR ? 1 : length == RADDLE_SHORT_INT ? 2 : 4;
+        __raddle_write_n(p, bytes, site);
+        found -= kind != 'n';
+    }
+}
+
+#define RADDLE_EXPORT __attribute__((visibility("default")))
+#define RADDLE_SITE (__raddle_self.top->call)
+#define RADDLE_PRINT(name, real, parameters, arguments, before, after)                                                  \
+    RADDLE_EXPORT int __raddle_w_v##name(RADDLE_ALL parameters, const char *format, va_list args)                       \
+    {                                                                                                                   \
+        va_list copy;                                                                                                   \
+        va_copy(copy, args);                                                                                            \
+        raddle_prints(format, copy, RADDLE_SITE);                                                                       \
+        va_end(copy);                                                                                                   \
+        before;                                                                                                         \
+        int result = real(RADDLE_ALL arguments, format, args);                                                          \
+        after;                                                                                                          \
+        return result;                                                                                                  \
+    }                                                                                                                   \
+    RADDLE_EXPORT int __raddle_w_##name(RADDLE_ALL parameters, const char *format, ...)                                 \
+    {                                                                                                                   \
+        va_list args;                                                                                                   \
+        va_start(args, format);                                                                                         \
+        int result = __raddle_w_v##name(RADDLE_ALL arguments, format, args);                                            \
+        va_end(args);                                                                                                   \
+        return result;                                                                                                  \
+    }
+#define RADDLE_ALL(...) __VA_ARGS__
+
+RADDLE_PRINT(fprintf, vfprintf, (FILE *file), (file), , )
+RADDLE_PRINT(dprintf, vdprintf, (int file), (file), , )
+RADDLE_PRINT(sprintf, vsprintf, (char *to), (to), , if (result >= 0) __raddle_write_n(to, result + 1, RADDLE_SITE))
+RADDLE_PRINT(snprintf, vsnprintf, (char *to, size_t size), (to, size), ,
+             if (result >= 0 && size) __raddle_write_n(to, (size_t)result < size ? (size_t)result + 1 : size, RADDLE_SITE))
+
+RADDLE_EXPORT int __raddle_w_vprintf(const char *format, va_list args)
+{
+    return __raddle_w_vfprintf(stdout, format, args);
+}
+
+RADDLE_EXPORT int __raddle_w_printf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = __raddle_w_vfprintf(stdout, format, args);
+    va_end(args);
+    return result;
+}
+
+#define RADDLE_SCAN(wrapper, real, parameters, arguments, before)                                                       \
+    RADDLE_EXPORT int wrapper(RADDLE_ALL parameters const char *format, ...)                                            \
+    {                                                                                                                   \
+        va_list args, copy;                                                                                             \
+        va_start(args, format);                                                                                         \
+        va_copy(copy, args);                                                                                            \
+        before;                                                                                                         \
+        int result = real(RADDLE_ALL arguments format, args);                                                           \
+        raddle_scans(format, result, copy, RADDLE_SITE);                                                                \
+        va_end(copy);                                                                                                   \
+        va_end(args);                                                                                                   \
+        return result;                                                                                                  \
+    }
+#define RADDLE_SCANS(prefix)                                                                                            \
+    RADDLE_SCAN(prefix##sscanf, vsscanf, (const char *from, ), (from, ), __raddle_read_n(from, strlen(from) + 1, RADDLE_SITE)) \
+    RADDLE_SCAN(prefix##fscanf, vfscanf, (FILE * file, ), (file, ), )                                                   \
+    RADDLE_SCAN(prefix##scanf, vscanf, (), (), )
+
+RADDLE_SCANS(__raddle_w_)
+RADDLE_SCANS(__raddle_w___isoc99_)
+RADDLE_SCANS(__raddle_w___isoc23_)
 #endif

@@ -13,6 +13,7 @@ mod program;
 use raddle_order::Closure;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const SCRIPTS: u64 = 1_500;
@@ -20,18 +21,13 @@ const SCRIPTS_OF_A_SOAK: u64 = 300_000;
 
 #[test]
 fn racy_bytes_equal_the_closure() {
-    let program = program::build("tests/exactness/script.c");
+    let program = program::build(Path::new("tests/exactness/script.c"));
     compare(&program, "every=1", 0);
-}
-
-/// The same with a collection after every few new sets: nothing that is still needed may go.
-#[test]
-fn racy_bytes_equal_the_closure_while_collecting() {
-    let program = program::build("tests/exactness/script.c");
+    // Again with a collection after every few new sets: nothing that is still needed may go.
     compare(&program, "every=1,collect=1", 1 << 32);
 }
 
-fn compare(program: &std::path::Path, options: &str, first: u64) {
+fn compare(program: &Path, options: &str, first: u64) {
     let soak = std::env::var_os("RADDLE_SOAK").is_some();
     let count = if soak { SCRIPTS_OF_A_SOAK } else { SCRIPTS };
     let mut child = Command::new(program)

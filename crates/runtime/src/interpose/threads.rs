@@ -193,9 +193,12 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
         let (routine, argument) = ((*start).routine, (*start).argument);
         let thread = thread::record((*start).thread.index);
         register(start, libc::pthread_self(), thread.index);
-        clean_stack(thread);
         libc::pthread_setspecific(KEY.load(Relaxed), (thread as *mut Thread).cast());
+        gate::enter(thread);
+        clean_stack(thread);
+        let index = thread.index;
         thread.begin(__raddle_block());
+        gate::leave(thread::record(index));
         (routine, argument)
     }
 }
@@ -207,9 +210,7 @@ unsafe fn clean_stack(thread: &mut Thread) {
         let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
         libc::pthread_attr_getstack(&attributes, &mut start, &mut bytes);
         libc::pthread_attr_destroy(&mut attributes);
-        gate::enter(thread);
         heap::clean(thread, start as usize, start as usize + bytes);
-        gate::leave(thread);
     }
 }
 

@@ -4,15 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program made of this C file; once per test binary for the archive.
-pub fn build(source: &str) -> PathBuf {
+/// The program made of this C file.
+pub fn build(source: &Path) -> PathBuf {
     static ARCHIVE: OnceLock<PathBuf> = OnceLock::new();
     let archive = ARCHIVE.get_or_init(archive);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let name = Path::new(source).file_stem().unwrap().to_string_lossy().into_owned();
-    let thread = format!("{:?}", std::thread::current().id());
-    let output = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("{name}-{}", thread.trim_matches(|c: char| !c.is_ascii_digit())));
+    let name = source.file_stem().unwrap().to_string_lossy();
+    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&*name);
     let status = Command::new("clang-19")
         .args(["-O2", "-g", "-flto=full", "-fuse-ld=lld", "-pthread", "-Wl,-u,__raddle_start"])
         .arg(here.join(source))
@@ -22,7 +20,7 @@ pub fn build(source: &str) -> PathBuf {
         .arg(&output)
         .status()
         .expect("clang-19 runs");
-    assert!(status.success(), "{source} does not build");
+    assert!(status.success(), "{name} does not build");
     output
 }
 
