@@ -44,6 +44,11 @@ impl Graph {
         self.innermost[block]
     }
 
+    /// How many loops a block lies in.
+    pub(crate) fn depth(&self, block: usize) -> usize {
+        self.loops.iter().filter(|area| area.contains(block)).count()
+    }
+
     /// Whether a loop lies in another.
     pub(crate) fn is_nested(&self) -> bool {
         let within = |area: &Loop| {

@@ -16,6 +16,7 @@ mod emit;
 mod graph;
 mod hooks;
 mod induction;
+mod inlining;
 mod llvm;
 mod locals;
 mod marks;

@@ -13,6 +13,7 @@ use crate::checks;
 use crate::emit::Emitter;
 use crate::graph::Graph;
 use crate::hooks::{Hooks, PREFIX};
+use crate::inlining;
 use crate::llvm::{Builder, CodeModel, Module, OptLevel, Target, Value};
 use crate::locals::{Captures, Locals};
 use crate::marks::{Marks, UsedSites};
@@ -97,6 +98,8 @@ pub(crate) fn run(
             .collect();
         module.link(hot).map_err(failed("linking the inlined hooks"))?;
         module.hide(&inlined);
+        module.preserve_registers(&inlined);
+        inlining::limit(&module, inlined.iter().filter(|name| is_check(name)));
         module.run(AFTER, &target).map_err(failed("inlining of hooks"))?;
     }
     let object = module.object(&target).map_err(failed("code generation"))?;
@@ -164,6 +167,11 @@ fn rename_wrapped(module: &Module, wrapped: &[&str]) {
             function.set_name(&format!("{PREFIX}w_{name}"));
         }
     }
+}
+
+/// The hooks that come once for each access, and are more than a store or two.
+fn is_check(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|hook| hook.starts_with("read") || hook.starts_with("write"))
 }
 
 /// Functions that get checks: those with a body, unless they forbid it or have no ordinary frame.

@@ -6,12 +6,13 @@ use std::sync::Once;
 use inkwell::context::Context;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobal, LLVMConstNull, LLVMCreateEnumAttribute,
-    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMFunctionType,
-    LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetEnumAttributeKindForName, LLVMGetFirstFunction,
-    LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetModuleFlag, LLVMGetNamedFunction,
-    LLVMGetNamedGlobal, LLVMGetNextFunction, LLVMGetTarget, LLVMIntTypeInContext, LLVMMetadataAsValue,
-    LLVMPointerTypeInContext, LLVMPrintModuleToString, LLVMSetGlobalConstant, LLVMSetInitializer,
+    LLVMAddAttributeAtIndex, LLVMAddCallSiteAttribute, LLVMAddFunction, LLVMAddGlobal, LLVMConstNull,
+    LLVMCreateEnumAttribute, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer,
+    LLVMDisposeModule, LLVMFunctionType, LLVMGetBufferSize, LLVMGetBufferStart,
+    LLVMGetEnumAttributeKindForName, LLVMGetFirstFunction, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
+    LLVMGetModuleFlag, LLVMGetNamedFunction, LLVMGetNamedGlobal, LLVMGetNextFunction, LLVMGetTarget,
+    LLVMIntTypeInContext, LLVMMetadataAsValue, LLVMPointerTypeInContext, LLVMPrintModuleToString,
+    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInitializer, LLVMSetInstructionCallConv,
     LLVMSetLinkage, LLVMSetVisibility, LLVMTypeOf, LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
@@ -212,6 +213,32 @@ impl Module {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let attribute = LLVMCreateEnumAttribute(self.context, kind, value);
             LLVMAddAttributeAtIndex(function.0, index, attribute);
+        }
+    }
+
+    /// Adds an attribute to a call itself.
+    pub(crate) fn set_call_attribute(&self, call: Value, name: &str) {
+        if !call.is_call() {
+            return;
+        }
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let attribute = LLVMCreateEnumAttribute(self.context, kind, 0);
+            LLVMAddCallSiteAttribute(call.0, LLVMAttributeFunctionIndex, attribute);
+        }
+    }
+
+    /// Calls of these functions keep nearly all registers as they are. Every call of them is direct.
+    pub(crate) fn preserve_registers(&self, names: &[String]) {
+        // The number of `preserve_mostcc`.
+        const PRESERVE_MOST: u32 = 14;
+        for function in names.iter().filter_map(|name| self.function(name)) {
+            unsafe { LLVMSetFunctionCallConv(function.0, PRESERVE_MOST) };
+            for call in function.users() {
+                if call.direct_callee() == Some(function) {
+                    unsafe { LLVMSetInstructionCallConv(call.0, PRESERVE_MOST) };
+                }
+            }
         }
     }
 
