@@ -5,7 +5,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use crate::body::Body;
 use crate::checks::Size;
 use crate::emit::Emitter;
-use crate::llvm::{Module, Value};
+use crate::llvm::{Module, Type, Value};
 use crate::locals::Locals;
 use crate::marks::{Marks, Role};
 
@@ -13,7 +13,7 @@ use crate::marks::{Marks, Role};
 pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals<'_>, marks: &mut Marks) {
     let module = emitter.module;
     for &inst in body.instructions.iter().flatten() {
-        for (role, address, size) in touched(module, inst) {
+        for Touched { role, address, offset, size } in touched(module, inst) {
             if size != Size::Bytes(0)
                 && address.ty().is_plain_pointer()
                 && marks.keeps(module, inst, role)
@@ -21,62 +21,83 @@ pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals
             {
                 let site = marks.site(module, inst, role);
                 emitter.builder.before(inst);
+                let address = emitter.builder.add_bytes(address, offset);
                 emitter.check(role, address, size, site);
             }
         }
     }
 }
 
-type Touched = (Role, Value, Size);
+struct Touched {
+    role: Role,
+    address: Value,
+    /// Bytes from the address on.
+    offset: u64,
+    size: Size,
+}
 
 /// The ranges that an instruction reads and writes without being atomic.
 fn touched(module: &Module, inst: Value) -> Vec<Touched> {
     match inst.opcode() {
         Some(LLVMOpcode::LLVMLoad) if inst.order().is_none() => {
-            one(Role::Read, inst.operand(0), module.access_bytes(inst.ty()))
+            value_at(module, Role::Read, inst.operand(0), Some(inst.ty()))
         }
         Some(LLVMOpcode::LLVMStore) if inst.order().is_none() => {
-            let bytes = inst.operand(0).and_then(|value| module.access_bytes(value.ty()));
-            one(Role::Write, inst.operand(1), bytes)
+            value_at(module, Role::Write, inst.operand(1), inst.operand(0).map(Value::ty))
         }
-        Some(LLVMOpcode::LLVMVAArg) => Vec::new(),
         Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) => called(module, inst),
         _ => Vec::new(),
     }
 }
 
-fn one(role: Role, address: Option<Value>, bytes: Option<u64>) -> Vec<Touched> {
-    match (address, bytes) {
-        (Some(address), Some(bytes)) => vec![(role, address, Size::Bytes(bytes))],
-        _ => Vec::new(),
+/// A value in memory; one of several pieces without the padding between them, which may be somebody else's.
+fn value_at(module: &Module, role: Role, address: Option<Value>, ty: Option<Type>) -> Vec<Touched> {
+    let (Some(address), Some(ty)) = (address, ty) else { return Vec::new() };
+    let mut pieces = Vec::new();
+    add_pieces(module, ty, 0, &mut pieces);
+    pieces
+        .into_iter()
+        .map(|(offset, bytes)| Touched { role, address, offset, size: Size::Bytes(bytes) })
+        .collect()
+}
+
+fn add_pieces(module: &Module, ty: Type, at: u64, pieces: &mut Vec<(u64, u64)>) {
+    if ty.is_struct() {
+        for index in 0..ty.field_count() {
+            if let (Some(offset), Some(field)) = (module.field_offset(ty, index), ty.field(index)) {
+                add_pieces(module, field, at + offset, pieces);
+            }
+        }
+    } else if let Some((element, length)) = ty.array() {
+        let stride = module.stride(element).unwrap_or(0);
+        (0..length).for_each(|index| add_pieces(module, element, at + index * stride, pieces));
+    } else if let Some(bytes) = module.access_bytes(ty) {
+        match pieces.last_mut() {
+            Some((first, length)) if *first + *length == at => *length += bytes,
+            _ => pieces.push((at, bytes)),
+        }
     }
 }
 
 fn called(module: &Module, call: Value) -> Vec<Touched> {
+    let range = |role: Role, address: u32, size: Size| {
+        call.operand(address).map(|address| Touched { role, address, offset: 0, size })
+    };
     let name = call.direct_callee().map(Value::name).unwrap_or_default();
-    let argument = |index: u32| call.operand(index);
     if let Some(intrinsic) = name.strip_prefix("llvm.") {
-        let size = || match argument(2)?.int_signed() {
-            Some(bytes) => Some(Size::Bytes(bytes as u64)),
-            None => Some(Size::Computed(argument(2)?)),
-        };
-        let mut list = Vec::new();
         let kind = intrinsic.split('.').next().unwrap_or_default();
-        if !matches!(kind, "memcpy" | "memmove" | "memset") {
-            return list;
-        }
-        let Some(size) = size() else { return list };
-        if kind != "memset" {
-            list.extend(argument(1).map(|address| (Role::Read, address, size)));
-        }
-        list.extend(argument(0).map(|address| (Role::Write, address, size)));
-        return list;
+        let (true, Some(length)) = (matches!(kind, "memcpy" | "memmove" | "memset"), call.operand(2)) else {
+            return Vec::new();
+        };
+        let size = length.int_signed().map_or(Size::Computed(length), |bytes| Size::Bytes(bytes as u64));
+        let source = if kind == "memset" { None } else { range(Role::Read, 1, size) };
+        return source.into_iter().chain(range(Role::Write, 0, size)).collect();
     }
     // The copy that the callee gets is made here.
     (0..call.argument_count())
         .filter_map(|index| {
             let ty = call.call_type_attribute(index, "byval")?;
-            Some((Role::Read, argument(index)?, Size::Bytes(module.access_bytes(ty)?)))
+            range(Role::Read, index, Size::Bytes(module.access_bytes(ty)?))
         })
         .collect()
 }

@@ -49,7 +49,7 @@ impl Barriers {
         let declared = functions.iter().copied().filter(|function| function.is_declaration());
         let mut barriers = Barriers { free: declared.filter(|function| is_free(*function)).collect() };
         let defined = without(module, |inst| match inst.direct_callee() {
-            Some(callee) if !callee.is_declaration() => Effect::Of(callee),
+            Some(callee) if callee.is_exact() => Effect::Of(callee),
             _ if barriers.is(inst) => Effect::Here,
             _ => Effect::Nothing,
         });

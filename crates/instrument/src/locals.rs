@@ -63,7 +63,7 @@ impl Captures {
         let mut captures = Captures { kept: HashSet::new() };
         let functions = module.functions();
         for &function in &functions {
-            if function.is_declaration() {
+            if !function.is_exact() {
                 let forgetful = FORGETFUL.contains(&function.name().as_str());
                 for index in 0..function.parameters().len() as u32 {
                     if !forgetful && !function.function_has(Some(index), "nocapture") {
@@ -74,7 +74,7 @@ impl Captures {
         }
         let mut depending: HashMap<(Value, u32), Vec<(Value, u32)>> = HashMap::new();
         let mut queue: Vec<(Value, u32)> = Vec::new();
-        for &function in functions.iter().filter(|function| !function.is_declaration()) {
+        for &function in functions.iter().filter(|function| function.is_exact()) {
             for (index, parameter) in function.parameters().into_iter().enumerate() {
                 if !parameter.ty().is_pointer() {
                     continue;

@@ -12,13 +12,13 @@ pub(crate) enum Effect {
     Of(Value),
 }
 
-/// Functions with a body in which, and in all that they call, no instruction has an effect.
+/// Functions with a body (the one that runs) in which, and in all that they call, no instruction has an effect.
 pub(crate) fn without(module: &Module, effect: impl Fn(Value) -> Effect) -> HashSet<Value> {
     let mut callers: HashMap<Value, Vec<Value>> = HashMap::new();
     let mut without: HashSet<Value> = HashSet::new();
     let mut queue = Vec::new();
     for function in module.functions() {
-        if function.is_declaration() {
+        if !function.is_exact() {
             continue;
         }
         without.insert(function);

@@ -44,7 +44,7 @@ impl Silent {
             }
         }
         let defined = without(module, |inst| match inst.direct_callee() {
-            Some(callee) if !callee.is_declaration() => Effect::Of(callee),
+            Some(callee) if callee.is_exact() => Effect::Of(callee),
             Some(callee) if hooks.contains(&callee) => Effect::Here,
             _ if silent.needs_stack(inst) => Effect::Here,
             _ => Effect::Nothing,

@@ -216,3 +216,15 @@ void f(void) { g; (void)h; }
 // CHECKS: read4=2
 struct pair { int x, y; } pair;
 int f(struct pair *p) { return p->x + p->y + p->x; }
+
+// CASE a struct that comes in registers is copied with its padding
+// CHECKS: read4=2 read8=1 write4=2 write8=1
+struct tail { long a; int b; } tail;
+struct tail get(void) { return tail; }
+struct tail made(void);
+void f(struct tail *p) { *p = made(); }
+
+// CASE a weak function may be another one
+// CHECKS: read4=2
+__attribute__((weak)) void replaced(void) {}
+int f(void) { int x = g; replaced(); return x + g; }

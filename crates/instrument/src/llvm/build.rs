@@ -2,12 +2,13 @@
 
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::{
-    LLVMAddIncoming, LLVMBuildAdd, LLVMBuildCall2, LLVMBuildExtractValue, LLVMBuildIntCast2, LLVMBuildLoad2,
-    LLVMBuildMul, LLVMBuildPhi, LLVMBuildZExtOrBitCast, LLVMConstInt, LLVMCreateBuilderInContext,
-    LLVMDisposeBuilder, LLVMGetBasicBlockParent, LLVMGetFirstInstruction, LLVMGlobalGetValueType,
-    LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMInt32TypeInContext, LLVMInt64TypeInContext,
-    LLVMPositionBuilderBefore, LLVMPositionBuilderBeforeInstrAndDbgRecords, LLVMSetCurrentDebugLocation2,
-    LLVMSetIsInBounds, LLVMSetNNeg, LLVMSetNSW, LLVMSetNUW, LLVMSetOperand,
+    LLVMAddIncoming, LLVMBuildAdd, LLVMBuildCall2, LLVMBuildExtractValue, LLVMBuildGEP2, LLVMBuildIntCast2,
+    LLVMBuildLoad2, LLVMBuildMul, LLVMBuildPhi, LLVMBuildZExtOrBitCast, LLVMConstInt,
+    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetBasicBlockParent, LLVMGetFirstInstruction,
+    LLVMGlobalGetValueType, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMInt8TypeInContext,
+    LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
+    LLVMPositionBuilderBeforeInstrAndDbgRecords, LLVMSetCurrentDebugLocation2, LLVMSetIsInBounds,
+    LLVMSetNNeg, LLVMSetNSW, LLVMSetNUW, LLVMSetOperand,
 };
 use inkwell::llvm_sys::debuginfo::LLVMDIBuilderCreateDebugLocation;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
@@ -118,6 +119,17 @@ impl<'a> Builder<'a> {
 
     pub(crate) fn add_incoming(&self, phi: Value, block: Block, value: Value) {
         unsafe { LLVMAddIncoming(phi.0, &mut { value.0 }, &mut { block.0 }, 1) };
+    }
+
+    pub(crate) fn add_bytes(&self, pointer: Value, bytes: u64) -> Value {
+        if bytes == 0 {
+            return pointer;
+        }
+        unsafe {
+            let byte = LLVMInt8TypeInContext(self.module.context());
+            let mut index = [self.int64(bytes as i64).0];
+            Value(LLVMBuildGEP2(self.raw, byte, pointer.0, index.as_mut_ptr(), 1, c"".as_ptr()))
+        }
     }
 
     pub(crate) fn load(&self, ty: Type, pointer: Value) -> Value {

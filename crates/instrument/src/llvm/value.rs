@@ -2,14 +2,14 @@
 
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetSExtValue, LLVMCountIncoming, LLVMCountParams, LLVMCountStructElementTypes,
-    LLVMGetBasicBlockParent, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue,
-    LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetConstOpcode, LLVMGetElementType,
-    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetFirstBasicBlock,
+    LLVMGetArrayLength2, LLVMGetBasicBlockParent, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute,
+    LLVMGetCalledValue, LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetConstOpcode,
+    LLVMGetElementType, LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetFirstBasicBlock,
     LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetGEPSourceElementType, LLVMGetICmpPredicate,
     LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetInstructionOpcode, LLVMGetInstructionParent,
-    LLVMGetIntTypeWidth, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW, LLVMGetNextBasicBlock, LLVMGetNextInstruction,
-    LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
-    LLVMGetOrdering, LLVMGetParam, LLVMGetParamParent, LLVMGetPointerAddressSpace,
+    LLVMGetIntTypeWidth, LLVMGetLinkage, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW, LLVMGetNextBasicBlock,
+    LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumOperands, LLVMGetNumSuccessors,
+    LLVMGetOperand, LLVMGetOrdering, LLVMGetParam, LLVMGetParamParent, LLVMGetPointerAddressSpace,
     LLVMGetPreviousInstruction, LLVMGetSuccessor, LLVMGetTailCallKind, LLVMGetTypeAttributeValue,
     LLVMGetTypeKind, LLVMGetUser, LLVMGetValueName2, LLVMGetVolatile, LLVMInstructionEraseFromParent,
     LLVMIsAArgument, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalValue,
@@ -19,7 +19,7 @@ use inkwell::llvm_sys::core::{
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{
-    LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind,
+    LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMTypeKind,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -71,6 +71,18 @@ impl Value {
 
     pub(crate) fn is_declaration(self) -> bool {
         unsafe { LLVMIsAGlobalValue(self.0).is_null() || LLVMIsDeclaration(self.0) != 0 }
+    }
+
+    /// A function whose body here is the one that runs: not replaced by another definition when linking.
+    pub(crate) fn is_exact(self) -> bool {
+        !self.is_declaration()
+            && !matches!(
+                unsafe { LLVMGetLinkage(self.0) },
+                LLVMLinkage::LLVMWeakAnyLinkage
+                    | LLVMLinkage::LLVMLinkOnceAnyLinkage
+                    | LLVMLinkage::LLVMExternalWeakLinkage
+                    | LLVMLinkage::LLVMCommonLinkage
+            )
     }
 
     /// A constant expression `getelementptr` or one that casts.
@@ -413,6 +425,18 @@ impl Type {
                 LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMVectorTypeKind
             )
             .then(|| Type(LLVMGetElementType(self.0)))
+        }
+    }
+
+    pub(crate) fn field_count(self) -> u32 {
+        if self.is_struct() { unsafe { LLVMCountStructElementTypes(self.0) } } else { 0 }
+    }
+
+    /// Element type and length of an array.
+    pub(crate) fn array(self) -> Option<(Type, u64)> {
+        unsafe {
+            (LLVMGetTypeKind(self.0) == LLVMTypeKind::LLVMArrayTypeKind)
+                .then(|| (Type(LLVMGetElementType(self.0)), LLVMGetArrayLength2(self.0)))
         }
     }
 
