@@ -83,35 +83,84 @@ pub fn enter(
     gate::enter(thread);
     let operation = operation as u32;
     let mut access = Access { address, bytes, operation, order, failure, site, records: [0; 3], count: 0 };
-    if let Some(id) = take_at_once(thread, address, bytes) {
+    if let Some((id, version)) = needs_nothing(thread, &access) {
+        access.records = [id, version, 0];
+        thread.pending.stack[depth] = access;
+        thread.pending.depth = depth + 1;
+        return true;
+    }
+    if let Some(id) = take_at_once(thread, &access) {
         access.records[0] = id;
         access.count = 1;
         thread.pending.stack[depth] = access;
         thread.pending.depth = depth + 1;
         return true;
     }
-    let end = address + bytes;
-    let mut unit = address & !(UNIT - 1);
-    while unit < end {
-        let bytes = byte_mask(unit, address, end);
-        let Some(id) = take(thread, unit, bytes) else {
-            access.unlock();
-            gate::leave(thread);
-            return false;
-        };
-        access.records[access.count] = id;
-        access.count += 1;
-        unit += UNIT;
+    if !lock_all(thread, &mut access) {
+        gate::leave(thread);
+        return false;
     }
     thread.pending.stack[depth] = access;
     thread.pending.depth = depth + 1;
     true
 }
 
+/// Locks the records of an access, from the lowest address.
+fn lock_all(thread: &Thread, access: &mut Access) -> bool {
+    let end = access.address + access.bytes;
+    let mut unit = access.address & !(UNIT - 1);
+    access.count = 0;
+    while unit < end {
+        let Some(id) = take(thread, unit, byte_mask(unit, access.address, end)) else {
+            access.unlock();
+            return false;
+        };
+        access.records[access.count] = id;
+        access.count += 1;
+        unit += UNIT;
+    }
+    true
+}
+
+/// Record and version, if the access tells the thread nothing new and is noted already: a load, or a relaxed read-modify-write, of
+/// bytes that the thread accessed in the same way in this epoch. Then it needs no lock, if the version is still the same afterwards.
+#[inline(always)]
+fn needs_nothing(thread: &Thread, access: &Access) -> Option<(u32, u32)> {
+    let stores = access.operation != Operation::Load as u32;
+    let relaxed = access.order == Order(0) && access.failure == Order(0);
+    if stores && (!relaxed || access.operation == Operation::Store as u32 || !thread.release_fence.is_empty())
+    {
+        return None;
+    }
+    let (first, last) = access.granules();
+    let word = layout::cell(first).load(Acquire) as u32;
+    if word & (TAG | ATOMIC) != TAG | ATOMIC || layout::cell(last).load(Acquire) as u32 != word {
+        return None;
+    }
+    let id = word & !(TAG | ATOMIC);
+    let record = records::get(id);
+    let version = record.version.load(Acquire);
+    if !record.lock.is_free() || record.unit != first & !(UNIT - 1) {
+        return None;
+    }
+    let group = record.only(byte_mask(record.unit, access.address, access.address + access.bytes))?;
+    let noted = thread.is_in(group.writes.word) || (!stores && thread.is_in(group.reads.word));
+    let heard = group.message.is_empty() || thread.knows(&group.message);
+    (noted && heard).then_some((id, version))
+}
+
+/// After an access for which [`needs_nothing`] was right before: whether it still is. If not, somebody came in between, and the access
+/// is taken to have come last.
+#[inline(always)]
+fn needed_nothing(access: &Access) -> bool {
+    let record = records::get(access.records[0]);
+    record.lock.is_free() && record.version.load(Acquire) == access.records[1]
+}
+
 /// After the real instruction.
 pub fn leave(thread: &mut Thread, succeeded: bool) {
     thread.pending.depth -= 1;
-    let access = thread.pending.stack[thread.pending.depth];
+    let mut access = thread.pending.stack[thread.pending.depth];
     let (operation, order) = match (access.operation, succeeded) {
         (0, _) => (Operation::Load, access.order),
         (1, _) => (Operation::Store, access.order),
@@ -119,6 +168,10 @@ pub fn leave(thread: &mut Thread, succeeded: bool) {
         _ => (Operation::Modify, access.order),
     };
     log::event(thread, What::Atomic { operation, order }, access.address, access.bytes as u64, access.site);
+    let late = access.count == 0;
+    if late && (needed_nothing(&access) || !lock_all(thread, &mut access)) {
+        return gate::leave(thread);
+    }
     if !perform_simply(thread, &access, operation, order) {
         perform(thread, &access, operation, order);
     }
@@ -145,7 +198,7 @@ fn perform_simply(thread: &mut Thread, access: &Access, operation: Operation, or
         return false;
     }
     let front = if stores { group.writes } else { group.reads };
-    if front.word != thread.epoch {
+    if !thread.is_in(front.word) {
         if !known(front) {
             return false;
         }
@@ -160,7 +213,7 @@ fn perform_simply(thread: &mut Thread, access: &Access, operation: Operation, or
             thread.after_release();
         }
     }
-    record.lock.free();
+    record.done();
     true
 }
 
@@ -224,7 +277,7 @@ pub fn plain_access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, contex
     let cell = layout::cell(at);
     let old = cell.load(Acquire);
     if old as u32 != word {
-        record.lock.free();
+        record.done();
         return false;
     }
     let shift = at & (UNIT - 1);
@@ -256,7 +309,7 @@ pub fn plain_access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, contex
             records::release(id);
         }
     }
-    record.lock.free();
+    record.done();
     if !conflicts.is_empty() {
         report::races(thread, at, &conflicts, context);
     }
@@ -280,14 +333,13 @@ pub fn forget(thread: &Thread, at: usize, word: u32) {
             records::release(id);
         }
     }
-    record.lock.free();
+    record.done();
 }
 
 /// The locked record, if the cells of an access inside one unit name it already.
 #[inline(always)]
-fn take_at_once(thread: &Thread, address: usize, bytes: usize) -> Option<u32> {
-    let first = address & !(GRANULE - 1);
-    let last = (address + bytes - 1) & !(GRANULE - 1);
+fn take_at_once(thread: &Thread, access: &Access) -> Option<u32> {
+    let (first, last) = access.granules();
     let word = layout::cell(first).load(Acquire) as u32;
     if word & (TAG | ATOMIC) != TAG | ATOMIC || last & !(UNIT - 1) != first & !(UNIT - 1) {
         return None;
@@ -300,7 +352,7 @@ fn take_at_once(thread: &Thread, address: usize, bytes: usize) -> Option<u32> {
     if names(first, id) && names(last, id) {
         return Some(id);
     }
-    record.lock.free();
+    record.done();
     None
 }
 
@@ -342,7 +394,7 @@ fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
             }
             return done.then_some(id);
         }
-        record.lock.free();
+        record.done();
     }
 }
 
@@ -417,9 +469,13 @@ fn note(
         }
         false => &mut group.reads,
     };
-    if front.word != thread.epoch {
+    if !thread.is_in(front.word) {
         *front = front.with(thread, context).ok_or(Full)?;
+        let word = front.word;
         thread.used = true;
+        if word & TAG != 0 {
+            thread.remember_set(word);
+        }
     }
     Ok(())
 }
@@ -437,9 +493,15 @@ fn byte_mask(unit: usize, address: usize, end: usize) -> u8 {
 }
 
 impl Access {
+    /// The first and the last granule.
+    #[inline(always)]
+    fn granules(&self) -> (usize, usize) {
+        (self.address & !(GRANULE - 1), (self.address + self.bytes - 1) & !(GRANULE - 1))
+    }
+
     fn unlock(&self) {
         for &id in &self.records[..self.count] {
-            records::get(id).lock.free();
+            records::get(id).done();
         }
     }
 

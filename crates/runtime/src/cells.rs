@@ -15,7 +15,7 @@ use crate::layout::{self, GRANULE};
 use crate::memo::{Key, Step};
 use crate::report;
 use crate::spans;
-use crate::thread::{self, Thread};
+use crate::thread::{self, LOOPS, Thread};
 use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use std::sync::atomic::{
     AtomicU64,
@@ -34,7 +34,7 @@ const PATIENCE: u32 = 10_000;
 /// An access of `bytes` bytes from `address`.
 #[inline]
 pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site: u32) {
-    fetch_ahead(thread, address);
+    fetch_ahead(thread, address, site);
     gate::enter(thread);
     let context = contexts::of(thread, site, Shape::plain(bytes, kind == Kind::Write));
     let offset = address % GRANULE;
@@ -51,9 +51,11 @@ pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, sit
 
 /// Loops go on as they went: what they need next should be there when it is needed, because a locked instruction waits for it.
 #[inline(always)]
-fn fetch_ahead(thread: &mut Thread, address: usize) {
-    let step = address.wrapping_sub(thread.last_address);
-    thread.last_address = address;
+fn fetch_ahead(thread: &mut Thread, address: usize, site: u32) {
+    let last = &mut thread.last_addresses[site as usize % LOOPS];
+    let step = address.wrapping_sub(*last);
+    *last = address;
+    unsafe { _mm_prefetch::<_MM_HINT_ET0>(layout::contexts(address) as *const _ as *const i8) };
     if step.wrapping_add(NEAR) <= 2 * NEAR {
         let ahead = address.wrapping_add(step.wrapping_mul(AHEAD));
         unsafe {
@@ -291,8 +293,7 @@ fn context_of(at: usize, side: usize, epoch: u32) -> u32 {
 fn remember_reading(thread: &mut Thread, cell: u64, kind: Kind) {
     let read = halves(cell).1;
     if kind == Kind::Read && read & TAG != 0 {
-        unsafe { (*thread.block).known[read as usize % 64] = read };
-        thread.knows_sets = true;
+        thread.remember_set(read);
     }
 }
 

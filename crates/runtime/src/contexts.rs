@@ -13,8 +13,8 @@ pub const NO_LOCKS: u32 = 0;
 pub const UNKNOWN_LOCKS: u32 = u32::MAX;
 
 const LEAF_LIMIT: u32 = 1 << 24;
-const CACHE: usize = 512;
-const LOCK_CACHE: usize = 256;
+const CACHE: usize = 8192;
+const LOCK_CACHE: usize = 1024;
 
 /// Parent node, call site in the parent, function.
 static NODES: Table<3> = Table::at(TABLES + TABLE_BYTES, 1 << 28);
@@ -97,9 +97,8 @@ pub fn of_call(thread: &mut Thread) -> u32 {
 #[inline(always)]
 fn cached(thread: &Thread, key: [u32; 4]) -> u32 {
     let [node, site, locks, shape] = key;
-    let hash = site ^ node.wrapping_mul(0x9e37_79b1) ^ locks.wrapping_mul(0x85eb_ca6b) ^ shape >> 26;
-    let hash = hash as usize;
-    let entry = &mut thread.caches().leaves.entries[(hash ^ hash >> 12) % CACHE];
+    let hash = site ^ shape >> 24 ^ node.wrapping_mul(0x9e37_79b1) ^ locks.wrapping_mul(0x85eb_ca6b);
+    let entry = &mut thread.caches().leaves.entries[(hash ^ hash >> 15) as usize % CACHE];
     if entry[..4] == key && entry[4] != 0 {
         return entry[4];
     }

@@ -35,9 +35,12 @@ pub struct Conflict {
     pub bytes: u8,
 }
 
-/// Conflicts of one access with one granule. More than fit are dropped: the bytes are known to race by then.
+/// More than the eight bytes of the largest place that is looked at in one piece.
+const ROOM: usize = 10;
+
+/// Conflicts of one access with one place. If there are more than fit, some are dropped, but never the only one of a byte.
 pub struct Conflicts {
-    found: [Conflict; 6],
+    found: [Conflict; ROOM],
     count: usize,
 }
 
@@ -46,7 +49,7 @@ pub struct Full;
 
 impl Conflicts {
     pub fn none() -> Self {
-        Self { found: [Conflict { epoch: 0, context: 0, bytes: 0 }; 6], count: 0 }
+        Self { found: [Conflict { epoch: 0, context: 0, bytes: 0 }; ROOM], count: 0 }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -63,13 +66,28 @@ impl Conflicts {
             let same = |old: &Conflict| old.epoch == one.word && old.context == one.context;
             match self.found[..self.count].iter().position(same) {
                 Some(at) => self.found[at].bytes |= bytes,
-                None if self.count < self.found.len() => {
-                    self.found[self.count] = Conflict { epoch: one.word, context: one.context, bytes };
-                    self.count += 1;
-                }
-                None => {}
+                None => self.push(Conflict { epoch: one.word, context: one.context, bytes }),
             }
         }
+    }
+
+    fn push(&mut self, conflict: Conflict) {
+        let at = match self.count < ROOM {
+            true => self.count,
+            false if self.bytes_without(ROOM) & conflict.bytes == conflict.bytes => return,
+            // There are more places than bytes, so one of them says nothing that others do not.
+            false => {
+                let all = self.bytes_without(ROOM);
+                (0..ROOM).find(|at| self.bytes_without(*at) == all).unwrap_or(0)
+            }
+        };
+        self.found[at] = conflict;
+        self.count = self.count.max(at + 1);
+    }
+
+    fn bytes_without(&self, left_out: usize) -> u8 {
+        let others = self.found[..self.count].iter().enumerate().filter(|(at, _)| *at != left_out);
+        others.fold(0, |bytes, (_, conflict)| bytes | conflict.bytes)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::layout::TABLES;
 use crate::spin::Owned;
 use crate::stable::Stable;
 use crate::table::TABLE_BYTES;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const STRIPES: usize = 256;
 
@@ -17,6 +18,8 @@ static STRIPE: [Owned; STRIPES] = [const { Owned::new() }; STRIPES];
 #[repr(C)]
 pub struct Record {
     pub lock: Owned,
+    /// Grows whenever somebody has locked the record.
+    pub version: AtomicU32,
     pub unit: usize,
     groups: [Group; 8],
 }
@@ -75,6 +78,13 @@ pub fn each_front(mut visit: impl FnMut(Front)) {
 }
 
 impl Record {
+    /// Unlocks the record.
+    #[inline(always)]
+    pub fn done(&self) {
+        self.version.store(self.version.load(Relaxed).wrapping_add(1), Relaxed);
+        self.lock.free();
+    }
+
     /// Calls `visit` for the groups of exactly these bytes; groups that are only partly among them are split first.
     pub fn each(&mut self, bytes: u8, mut visit: impl FnMut(u8, &mut Group)) {
         for at in 0..8 {

@@ -3,7 +3,7 @@
 //! A locked instruction waits for all earlier stores. Contexts are stored after the cells of the same line were changed, and both are
 //! fetched ahead, so that it has nothing to wait for.
 
-use crate::cells::{WHOLE, granule, simple, stamp, swap_pair, touch};
+use crate::cells::{WHOLE, granule, pair, simple, stamp, swap_pair, touch};
 use crate::lanes::Kind;
 use crate::layout::{self, GRANULE};
 use crate::thread::Thread;
@@ -26,18 +26,28 @@ pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, conte
         at += GRANULE;
     }
     let last = end - end % GRANULE;
-    while at < last && at % LINE != 0 {
-        granule(thread, at, WHOLE, kind, context);
-        at += GRANULE;
-    }
+    let from = at.next_multiple_of(LINE).min(last);
+    short(thread, at, from, kind, context);
+    at = at.max(from);
     lines(thread, at, last, kind, context);
-    at = at.max(at + last.saturating_sub(at) / LINE * LINE);
-    while at < last {
-        granule(thread, at, WHOLE, kind, context);
-        at += GRANULE;
-    }
+    let rest = at + last.saturating_sub(at) / LINE * LINE;
+    short(thread, rest, last, kind, context);
+    at = at.max(last);
     if at < end {
         granule(thread, at, WHOLE >> (GRANULE - (end - at)), kind, context);
+    }
+}
+
+/// Whole granules, fewer than a line has.
+fn short(thread: &mut Thread, mut at: usize, end: usize, kind: Kind, context: u32) {
+    while at < end {
+        if at % (2 * GRANULE) == 0 && at + GRANULE < end {
+            pair(thread, at, kind, context);
+            at += 2 * GRANULE;
+        } else {
+            granule(thread, at, WHOLE, kind, context);
+            at += GRANULE;
+        }
     }
 }
 

@@ -91,8 +91,8 @@ pub struct Thread {
     /// Inside a report or an interposed function that calls others.
     pub busy: u32,
     pub exit_rounds: u32,
-    /// The last address that came here, to notice loops.
-    pub last_address: usize,
+    /// The last addresses that came here, by site, to notice loops.
+    pub last_addresses: [usize; LOOPS],
     next_free: u32,
 }
 
@@ -106,6 +106,7 @@ pub struct Caches {
 
 const _: () = assert!(size_of::<Thread>() <= CACHES && CACHES + size_of::<Caches>() <= VALUES);
 
+pub const LOOPS: usize = 16;
 pub const STALE: u32 = u32::MAX;
 
 pub const RUNNING: u32 = 1;
@@ -297,6 +298,18 @@ impl Thread {
             }
             self.show_epoch();
         }
+    }
+
+    /// This set has the thread's present epoch in it.
+    pub fn remember_set(&mut self, word: u32) {
+        unsafe { (*self.block).known[word as usize % 64] = word };
+        self.knows_sets = true;
+    }
+
+    /// Whether the thread's present epoch is this word, or in the set that it names, as far as one look can tell.
+    #[inline(always)]
+    pub fn is_in(&self, word: u32) -> bool {
+        word == self.epoch || unsafe { (*self.block).known[word as usize % 64] == word }
     }
 
     /// In a signal handler that interrupted the runtime. Only inside the gate.

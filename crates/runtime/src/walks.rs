@@ -7,7 +7,7 @@ use crate::lanes::Kind;
 use crate::spans;
 use crate::thread::Thread;
 
-const ENTRIES: usize = 8192;
+const ENTRIES: usize = 4096;
 /// Walks that are not worth an entry; hot.c has looked at their cells already.
 const SHORT: usize = 96;
 
