@@ -6,11 +6,13 @@
 mod build;
 mod module;
 mod place;
+mod problems;
 mod value;
 
 pub(crate) use build::Builder;
 pub(crate) use module::{CodeModel, Module, OptLevel, Target};
 pub(crate) use place::{Location, Scope};
+pub(crate) use problems::Problems;
 pub(crate) use value::{Block, Type, Value};
 
 use std::ffi::{CStr, c_char};

@@ -14,7 +14,7 @@ use crate::emit::Emitter;
 use crate::graph::Graph;
 use crate::hooks::{Hooks, PREFIX};
 use crate::inlining;
-use crate::llvm::{Builder, CodeModel, Module, OptLevel, Target, Value};
+use crate::llvm::{Builder, CodeModel, Module, OptLevel, Problems, Target, Value};
 use crate::locals::{Captures, Locals};
 use crate::marks::{Marks, UsedSites};
 use crate::redundancy;
@@ -56,6 +56,7 @@ pub(crate) fn run(
 ) -> Result<Made, BuildError> {
     let failed = |what: &'static str| move |reason: String| BuildError::Llvm { what, reason };
     let context = Context::create();
+    let problems = Problems::of(&context);
     let module = Module::read(&context, marked).map_err(failed("reading the linked bitcode"))?;
     let pic = options.pic
         || options.output == Output::SharedLibrary
@@ -103,6 +104,7 @@ pub(crate) fn run(
         module.run(AFTER, &target).map_err(failed("inlining of hooks"))?;
     }
     let object = module.object(&target).map_err(failed("code generation"))?;
+    problems.none().map_err(failed("code generation"))?;
     Ok(Made { object, sites: marks.into_used(), text, warnings: Vec::new() })
 }
 

@@ -109,3 +109,24 @@ fn every_level_makes_a_program_that_runs() {
         assert!(execute(&program).status.success(), "{level:?}");
     }
 }
+
+#[test]
+fn what_llvm_cannot_make_code_of_is_an_error() {
+    let workshop = Workshop::new();
+    let unit = workshop.unit(
+        "assembly",
+        "int main(void) { __asm__(\"nosuchinstruction\"); return 0; }",
+        Language::C,
+    );
+    let error = build_with_text(&[unit], &Options::default(), &|_| Keep::All, Text::No).err();
+    let message = error.map(|error| error.to_string()).unwrap_or_default();
+    assert!(message.starts_with("code generation: ") && message.contains("invalid instruction"), "{message}");
+    let garbage = raddle_instrument::Unit {
+        source: "x.c".to_owned(),
+        level: Level::O2,
+        flags: Vec::new(),
+        bitcode: b"BC\xc0\xde and nothing more".to_vec(),
+    };
+    assert!(build_with_text(&[garbage], &Options::default(), &|_| Keep::All, Text::No).is_err());
+    assert!(build_with_text(&[], &Options::default(), &|_| Keep::All, Text::No).is_err());
+}
