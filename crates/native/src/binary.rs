@@ -5,11 +5,12 @@ use raddle_frontend::embedded::{SITES_SECTION, elf};
 use raddle_instrument::sites::{self, Sites};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Finds a program as a shell does, and reads its table of sites.
 pub(crate) fn open(name: &OsStr) -> Result<Binary, NativeError> {
     let path = find(name)?;
-    let sites = table(&path)?;
+    let sites = Rc::new(table(&path)?);
     Ok(Binary { path, sites })
 }
 
@@ -30,7 +31,7 @@ pub(crate) fn table(path: &Path) -> Result<Sites, NativeError> {
 
 pub(crate) struct Binary {
     pub(crate) path: PathBuf,
-    pub(crate) sites: Sites,
+    pub(crate) sites: Rc<Sites>,
 }
 
 /// A name without a slash is looked for in the folders of `PATH`.

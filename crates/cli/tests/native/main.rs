@@ -1,4 +1,5 @@
 //! The native commands, as a user runs them.
 
 mod commands;
+mod fixtures;
 mod scenarios;

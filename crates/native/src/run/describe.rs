@@ -9,6 +9,7 @@ use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, LockRe
 use raddle_instrument::sites::{Kind, Site, Sites};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::rc::Rc;
 
 pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) -> Vec<Finding> {
     let mut images: BTreeMap<u32, Image> = BTreeMap::new();
@@ -19,10 +20,15 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
             What::Start(start) => {
                 images.insert(*pid, Image::of(&start.exe, program, warnings));
             }
+            What::Fork(fork) => {
+                if let Some(parent) = images.get(&fork.parent).cloned() {
+                    images.insert(*pid, parent);
+                }
+            }
             What::Library(library) => {
                 let image = images.entry(*pid).or_insert_with(|| Image::of("", program, warnings));
                 match binary::table(Path::new(&library.path)) {
-                    Ok(sites) => image.tables.push((library.base, Table::Own(sites))),
+                    Ok(sites) => image.tables.push((library.base, Rc::new(sites))),
                     Err(error) => warnings.push(error.to_string()),
                 }
             }
@@ -49,29 +55,25 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
 }
 
 /// One process: the tables of its program and libraries, its threads.
-struct Image<'a> {
-    /// With the first number of each, ascending as libraries come.
-    tables: Vec<(u32, Table<'a>)>,
+#[derive(Clone)]
+struct Image {
+    /// With the first number of each.
+    tables: Vec<(u32, Rc<Sites>)>,
     threads: BTreeMap<u32, Thread>,
 }
 
-enum Table<'a> {
-    Given(&'a Sites),
-    Own(Sites),
-}
-
-impl<'a> Image<'a> {
+impl Image {
     /// A process that runs another program has other sites.
-    fn of(exe: &str, program: &'a Binary, warnings: &mut Vec<String>) -> Self {
+    fn of(exe: &str, program: &Binary, warnings: &mut Vec<String>) -> Self {
         let same = |exe: &Path| match (exe.canonicalize(), program.path.canonicalize()) {
             (Ok(a), Ok(b)) => a == b,
             _ => true,
         };
         let table = if exe.is_empty() || same(Path::new(exe)) {
-            Some(Table::Given(&program.sites))
+            Some(Rc::clone(&program.sites))
         } else {
             match binary::table(Path::new(exe)) {
-                Ok(sites) => Some(Table::Own(sites)),
+                Ok(sites) => Some(Rc::new(sites)),
                 Err(error) => {
                     warnings.push(error.to_string());
                     None
@@ -84,11 +86,7 @@ impl<'a> Image<'a> {
     /// The site and the calls that it was inlined at, innermost first.
     fn sites(&self, id: u32) -> Vec<Site<'_>> {
         let owner = self.tables.iter().filter(|(base, _)| *base <= id).max_by_key(|(base, _)| *base);
-        match owner {
-            Some((base, Table::Given(sites))) => sites.frames(id - base),
-            Some((base, Table::Own(sites))) => sites.frames(id - base),
-            None => Vec::new(),
-        }
+        owner.map(|(base, sites)| sites.frames(id - base)).unwrap_or_default()
     }
 
     /// Equal for races at the same two places.

@@ -29,6 +29,8 @@ pub(super) struct Line {
 pub(super) enum What {
     /// A process begins to write; after `exec` a second time.
     Start(Start),
+    /// A process that `fork` made; its program, libraries and threads are those of its parent.
+    Fork(Fork),
     Thread(Thread),
     Race(Race),
     /// A shared object with sites of its own.
@@ -48,6 +50,12 @@ pub(super) struct Gap {
 pub(super) struct Start {
     #[serde(default)]
     pub(super) exe: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Fork {
+    #[serde(default)]
+    pub(super) parent: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -159,7 +167,7 @@ impl Log {
         let mut begun = BTreeSet::new();
         for line in &self.lines {
             match line.what {
-                What::Start(_) => begun.insert(line.pid),
+                What::Start(_) | What::Fork(_) => begun.insert(line.pid),
                 What::Exit(_) | What::Crash(_) => begun.remove(&line.pid),
                 _ => continue,
             };
