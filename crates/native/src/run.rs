@@ -68,12 +68,13 @@ pub fn run(request: &RunRequest) -> Result<Ran, NativeError> {
     let mut warnings = log.warnings();
     let running = log.still_running(child.id());
     if !running.is_empty() {
-        let kept = folder.keep();
+        // The folder stays, in case the file is in it.
+        let _ = folder.keep();
         let processes: Vec<String> = running.iter().map(u32::to_string).collect();
         warnings.push(format!(
             "process {} goes on; what it finds from now on is written to {}",
             processes.join(", "),
-            kept.join(FILE).display()
+            file.display()
         ));
     }
     let findings = describe::findings(&log, &binary, &mut warnings);

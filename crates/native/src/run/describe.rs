@@ -150,12 +150,14 @@ impl Image {
 
     /// `function` is the outermost one on its stack, which it was started with.
     fn thread(&self, id: u32, function: &str) -> ThreadReport {
+        let made = self.threads.get(&id);
+        let start = made.map(|made| self.sites(made.function_site)).unwrap_or_default();
+        let function = start.last().map_or(function, |site| site.function);
         let name = match (id, function) {
             (0, _) => "T0 (main)".to_owned(),
             (_, "") => format!("T{id}"),
             _ => format!("T{id} ({function})"),
         };
-        let made = self.threads.get(&id);
         ThreadReport {
             name,
             created: made.map(|made| self.frames(made.site, &made.stack)).unwrap_or_default(),

@@ -68,6 +68,9 @@ pub(super) struct Library {
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Thread {
     pub(super) id: u32,
+    /// A site in the function that it starts with.
+    #[serde(default)]
+    pub(super) function_site: u32,
     /// Where it was created, and the calls that led there, innermost first.
     #[serde(default)]
     pub(super) site: u32,

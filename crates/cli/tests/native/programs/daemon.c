@@ -2,8 +2,10 @@
 int main(void)
 {
     race();
-    if (fork() > 0)
+    if (fork() > 0) {
+        usleep(200000);
         return 0;
+    }
     setsid();
     close(0);
     close(1);
