@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn scenarios() {
     let wanted = std::env::var("RADDLE_CASE").unwrap_or_default();
     let cases: Vec<Case> = cases(include_str!("scenarios.txt"));
-    assert!(cases.len() >= 45, "only {} cases found", cases.len());
+    assert!(cases.len() >= 55, "only {} cases found", cases.len());
     let cases: Vec<&Case> = cases.iter().filter(|case| case.title.contains(&wanted)).collect();
     let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

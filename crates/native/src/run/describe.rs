@@ -120,6 +120,8 @@ impl Image {
         let first = sites.first();
         let expression = first.map(|site| match site.kind {
             Kind::Copy if !access.write => site.source,
+            // A library function: its first pointer is what it writes, as a rule.
+            Kind::Call if access.write => site.source,
             Kind::Call => "",
             _ => site.expression,
         });
