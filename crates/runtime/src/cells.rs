@@ -16,7 +16,6 @@ use crate::memo::{Key, Step};
 use crate::report;
 use crate::spans;
 use crate::thread::{self, LOOPS, Thread};
-use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed},
@@ -51,17 +50,15 @@ pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, sit
 
 /// Loops go on as they went: what they need next should be there when it is needed, because a locked instruction waits for it.
 #[inline(always)]
-fn fetch_ahead(thread: &mut Thread, address: usize, site: u32) {
-    let last = &mut thread.last_addresses[site as usize % LOOPS];
+fn fetch_ahead(thread: &Thread, address: usize, site: u32) {
+    let last = unsafe { &mut (*thread.block).last[site as usize % LOOPS] };
     let step = address.wrapping_sub(*last);
     *last = address;
-    unsafe { _mm_prefetch::<_MM_HINT_ET0>(layout::contexts(address) as *const _ as *const i8) };
+    layout::fetch_contexts(address);
     if step.wrapping_add(NEAR) <= 2 * NEAR {
         let ahead = address.wrapping_add(step.wrapping_mul(AHEAD));
-        unsafe {
-            _mm_prefetch::<_MM_HINT_ET0>(layout::cell(ahead) as *const _ as *const i8);
-            _mm_prefetch::<_MM_HINT_ET0>(layout::contexts(ahead) as *const _ as *const i8);
-        }
+        layout::fetch_cells(ahead);
+        layout::fetch_contexts(ahead);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::layout::TABLES;
 use crate::table::{TABLE_BYTES, Table};
-use crate::thread::{Frame, Mode, STALE, Thread};
+use crate::thread::{Frame, Mode, STALE, ShortContext, Thread};
 
 pub const NO_LOCKS: u32 = 0;
 /// Locks of an access when the table had no room for them.
@@ -85,7 +85,10 @@ pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
     if thread.locks == STALE {
         thread.locks = locks(thread);
     }
-    cached(thread, [node, site, thread.locks, shape.0])
+    let id = cached(thread, [node, site, thread.locks, shape.0]);
+    let key = [site, node, thread.locks, shape.0];
+    unsafe { (*thread.block).contexts[site as usize % 64] = ShortContext { key, id } };
+    id
 }
 
 /// The place of the call that the thread is making, without locks.

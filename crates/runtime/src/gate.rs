@@ -18,6 +18,7 @@ const PATIENCE: u32 = 1_000_000;
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
 /// Who enters must look closer: somebody wants to be alone, or the system has no `membarrier` and a fence is needed each time.
+#[cfg_attr(feature = "program", unsafe(export_name = "__raddle_careful"))]
 static CAREFUL: AtomicBool = AtomicBool::new(false);
 static NEEDS_FENCE: AtomicBool = AtomicBool::new(false);
 

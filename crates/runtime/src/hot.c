@@ -21,17 +21,37 @@ struct raddle_frame {
     uint32_t unused;
 };
 
+struct raddle_context {
+    uint32_t site, node, locks, shape, id;
+};
+
 struct raddle_thread {
     uint32_t epoch;
     uint32_t flags;
     struct raddle_frame *top;
     struct raddle_frame *limit;
     uint32_t known[64]; /* sets of readers known to hold this epoch, by their low bits */
+    /* Parts of the thread's record in Rust; null for threads that the runtime does not know. */
+    uint32_t *inside, *locks;
+    uint8_t *used;
+    uint32_t *values;
+    uint64_t last[16];                  /* addresses, by site, to notice loops */
+    struct raddle_context contexts[64]; /* contexts that were needed lately, by site */
+};
+
+/* Consecutive values of one thread's clock (epochs.rs). */
+struct raddle_run {
+    uint32_t slot, first, thread, next;
 };
 
 #define RADDLE_CELLS 0x100000000000ull
+#define RADDLE_CONTEXTS 0x300003579000ull
+#define RADDLE_RUNS ((const struct raddle_run *)0x690000000000ull)
+#define RADDLE_RUN 1024
+#define RADDLE_TAG 0x80000000u
 #define RADDLE_MASK 0xffffffffffcull
-#define RADDLE_CELL(p) ((const struct raddle_cell *)(RADDLE_CELLS + (((uint64_t)(p) & RADDLE_MASK) << 1)))
+#define RADDLE_SHADOW(base, p) ((base) + (((uint64_t)(p) & RADDLE_MASK) << 1))
+#define RADDLE_CELL(p) ((const struct raddle_cell *)RADDLE_SHADOW(RADDLE_CELLS, p))
 #define RADDLE_INLINE __attribute__((always_inline, visibility("hidden")))
 #define RADDLE_SLOW static __attribute__((noinline, preserve_most))
 #define RADDLE_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -53,15 +73,107 @@ __attribute__((visibility("default"))) struct raddle_thread *__raddle_block(void
 extern void __raddle_slow_read(const void *p, uint64_t bytes, uint32_t site);
 extern void __raddle_slow_write(void *p, uint64_t bytes, uint32_t site);
 
-RADDLE_SLOW void raddle_write_missed(void *p, uint64_t bytes, uint32_t site)
+/* Somebody wants to be alone in the runtime (gate.rs). */
+extern uint8_t __raddle_careful;
+
+RADDLE_SLOW void raddle_write_harder(void *p, uint64_t bytes, uint32_t site)
 {
     __raddle_slow_write(p, bytes, site);
 }
 
-RADDLE_SLOW void raddle_read_missed(const void *p, uint64_t bytes, uint32_t site)
+RADDLE_SLOW void raddle_read_harder(const void *p, uint64_t bytes, uint32_t site)
 {
     __raddle_slow_read(p, bytes, site);
 }
+
+static inline __attribute__((always_inline)) int raddle_knows(uint32_t epoch)
+{
+    const struct raddle_run *run = &RADDLE_RUNS[epoch / RADDLE_RUN];
+    return __raddle_self.values[run->slot] >= run->first + epoch % RADDLE_RUN;
+}
+
+/* The cell after an access, if it holds only epochs that the thread knows; 0 if not, or if it is clean. As cells::simple. */
+static inline __attribute__((always_inline)) uint64_t raddle_next(uint64_t old, int write)
+{
+    uint32_t wrote = (uint32_t)old, read = (uint32_t)(old >> 32), epoch = __raddle_self.epoch;
+    if (wrote == epoch || (!write && read == epoch))
+        return old;
+    if (!old || ((wrote | read) & RADDLE_TAG) || !raddle_knows(wrote) || !raddle_knows(read))
+        return 0;
+    return write ? epoch : (wrote | (uint64_t)epoch << 32);
+}
+
+static inline __attribute__((always_inline)) void raddle_fetch(uint64_t p, uint32_t site)
+{
+    uint64_t *last = &__raddle_self.last[site % 16], step = p - *last;
+    *last = p;
+    __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CONTEXTS, p), 1);
+    if (step + 64 <= 128) {
+        __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CELLS, p + step * 64), 1);
+        __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CONTEXTS, p + step * 64), 1);
+    }
+}
+
+/* The usual step of one or two cells, without a call: what cells::granule and cells::pair do. 0: not done. */
+static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uint64_t p, uint32_t bytes, uint32_t site, int write)
+{
+    const struct raddle_frame *top = __raddle_self.top;
+    const struct raddle_context *context = &__raddle_self.contexts[site % 64];
+    if (p % bytes || !__raddle_self.inside || context->site != site || context->node != top->node || (!top->node && top->function) ||
+        context->locks != *__raddle_self.locks || context->shape != (bytes | (write ? 1u << 31 : 0)))
+        return 0;
+    raddle_fetch(p, site);
+    uint64_t *cells = (uint64_t *)RADDLE_CELL(p);
+    uint32_t *words = (uint32_t *)RADDLE_SHADOW(RADDLE_CONTEXTS, p) + !write;
+    uint32_t word = context->id << 8 | __raddle_self.epoch * 0x9e3779b1u >> 24;
+    int done = 0;
+    ++*(volatile uint32_t *)__raddle_self.inside;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (RADDLE_LIKELY(!*(volatile uint8_t *)&__raddle_careful)) {
+        uint64_t old = __atomic_load_n(cells, __ATOMIC_ACQUIRE), new = raddle_next(old, write);
+        if (bytes == 4 && new) {
+            *__raddle_self.used = 1;
+            done = __atomic_compare_exchange_n(cells, &old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+            if (done)
+                __atomic_store_n(words, word, __ATOMIC_RELAXED);
+        } else if (new) {
+            uint64_t second = __atomic_load_n(cells + 1, __ATOMIC_ACQUIRE), next = raddle_next(second, write);
+            if (next) {
+                *__raddle_self.used = 1;
+                unsigned __int128 both = old | (unsigned __int128)second << 64, after = new | (unsigned __int128)next << 64;
+                done = __sync_bool_compare_and_swap((unsigned __int128 *)cells, both, after);
+                if (done && new != old)
+                    __atomic_store_n(words, word, __ATOMIC_RELAXED);
+                if (done && next != second)
+                    __atomic_store_n(words + 2, word, __ATOMIC_RELAXED);
+            }
+        }
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    --*(volatile uint32_t *)__raddle_self.inside;
+    return done;
+}
+
+#define RADDLE_MISSED(bytes)                                                                                            \
+    RADDLE_SLOW __attribute__((target("cx16"))) void raddle_write_missed##bytes(void *p, uint32_t site)                 \
+    {                                                                                                                   \
+        if (!raddle_step((uint64_t)p, bytes, site, 1))                                                                  \
+            raddle_write_harder(p, bytes, site);                                                                        \
+    }                                                                                                                   \
+    RADDLE_SLOW __attribute__((target("cx16"))) void raddle_read_missed##bytes(const void *p, uint32_t site)            \
+    {                                                                                                                   \
+        if (!raddle_step((uint64_t)p, bytes, site, 0))                                                                  \
+            raddle_read_harder(p, bytes, site);                                                                         \
+    }
+
+RADDLE_MISSED(4)
+RADDLE_MISSED(8)
+#define raddle_write_missed1(p, site) raddle_write_harder(p, 1, site)
+#define raddle_write_missed2(p, site) raddle_write_harder(p, 2, site)
+#define raddle_write_missed16(p, site) raddle_write_harder(p, 16, site)
+#define raddle_read_missed1(p, site) raddle_read_harder(p, 1, site)
+#define raddle_read_missed2(p, site) raddle_read_harder(p, 2, site)
+#define raddle_read_missed16(p, site) raddle_read_harder(p, 16, site)
 
 static inline __attribute__((always_inline)) uint32_t raddle_load(const uint32_t *p)
 {
@@ -86,14 +198,14 @@ static inline __attribute__((always_inline)) int raddle_has_read(const struct ra
         const struct raddle_cell *cell = RADDLE_CELL(p);                                                                \
         if (RADDLE_LIKELY((aligned) && (read_test)))                                                                    \
             return;                                                                                                     \
-        raddle_read_missed(p, bytes, site);                                                                             \
+        raddle_read_missed##bytes(p, site);                                                                             \
     }                                                                                                                   \
     RADDLE_INLINE void __raddle_write##bytes(void *p, uint32_t site)                                                    \
     {                                                                                                                   \
         const struct raddle_cell *cell = RADDLE_CELL(p);                                                                \
         if (RADDLE_LIKELY((aligned) && (write_test)))                                                                   \
             return;                                                                                                     \
-        raddle_write_missed(p, bytes, site);                                                                            \
+        raddle_write_missed##bytes(p, site);                                                                            \
     }
 
 #define RADDLE_OFFSET ((uint64_t)p & 3)

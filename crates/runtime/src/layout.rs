@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 pub const GRANULE: usize = 4;
 pub const CELLS: usize = 0x1000_0000_0000;
-const CONTEXTS: usize = 0x3000_0000_0000;
-const OBJECTS: usize = 0x5800_0000_0000;
+// The odd pages keep things of one granule from having the same low address bits: some caches guess by these.
+const CONTEXTS: usize = 0x3000_0357_9000;
+const OBJECTS: usize = 0x5800_02a6_5000;
 /// One byte per page of the program: what was ever made there.
-const PRESENCE: usize = 0x6800_0000_0000;
+const PRESENCE: usize = 0x6801_0000_0000;
 /// One byte per mebibyte of the program: whether any of its cells was ever written.
-const TOUCHED: usize = 0x6802_0000_0000;
+const TOUCHED: usize = 0x6803_0000_0000;
 /// The same for each page of cells.
 const TOUCHED_PAGES: usize = 0x6804_0000_0000;
 pub const THREADS: usize = 0x6810_0000_0000;
@@ -59,6 +60,22 @@ pub fn cell(address: usize) -> &'static AtomicU64 {
 #[inline(always)]
 pub fn contexts(address: usize) -> &'static [AtomicU32; 2] {
     unsafe { &*((CONTEXTS + ((address & MASK) << 1)) as *const [AtomicU32; 2]) }
+}
+
+/// Asks for the cells around this address, to be written soon. Never faults.
+#[inline(always)]
+pub fn fetch_cells(address: usize) {
+    fetch(CELLS + ((address & MASK) << 1));
+}
+
+#[inline(always)]
+pub fn fetch_contexts(address: usize) {
+    fetch(CONTEXTS + ((address & MASK) << 1));
+}
+
+#[inline(always)]
+fn fetch(place: usize) {
+    unsafe { std::arch::asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags)) };
 }
 
 /// The number of the synchronisation object at this address, or 0.

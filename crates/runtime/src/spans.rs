@@ -7,7 +7,6 @@ use crate::cells::{WHOLE, granule, pair, simple, stamp, swap_pair, touch};
 use crate::lanes::Kind;
 use crate::layout::{self, GRANULE};
 use crate::thread::Thread;
-use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// Bytes of the program whose cells fill a cache line.
@@ -60,10 +59,8 @@ fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32
     let mut at = start;
     while at + LINE <= end {
         if at + AHEAD < end {
-            unsafe {
-                _mm_prefetch::<_MM_HINT_ET0>(layout::cell(at + AHEAD) as *const _ as *const i8);
-                _mm_prefetch::<_MM_HINT_ET0>(layout::contexts(at + AHEAD) as *const _ as *const i8);
-            }
+            layout::fetch_cells(at + AHEAD);
+            layout::fetch_contexts(at + AHEAD);
         }
         let mut changed = 0_u32;
         let mut harder = 0_u32;

@@ -33,6 +33,20 @@ pub struct Block {
     pub top: *mut Frame,
     pub limit: *mut Frame,
     pub known: [u32; 64],
+    inside: *const AtomicU32,
+    locks: *const u32,
+    used: *const bool,
+    values: *const u32,
+    pub last: [usize; LOOPS],
+    pub contexts: [ShortContext; 64],
+}
+
+/// A context that was needed lately, for the steps that hot.c makes itself.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ShortContext {
+    pub key: [u32; 4],
+    pub id: u32,
 }
 
 /// A frame of the shadow stack, as in hot.c.
@@ -91,8 +105,6 @@ pub struct Thread {
     /// Inside a report or an interposed function that calls others.
     pub busy: u32,
     pub exit_rounds: u32,
-    /// The last addresses that came here, by site, to notice loops.
-    pub last_addresses: [usize; LOOPS],
     next_free: u32,
 }
 
@@ -200,6 +212,10 @@ impl Thread {
             (*block).top = frames;
             (*block).limit = frames.add(DEEPEST);
             (*block).known = [u32::MAX; 64];
+            (*block).locks = &raw const self.locks;
+            (*block).used = &raw const self.used;
+            (*block).values = self.values();
+            (*block).inside = &raw const self.inside;
         }
         SELF.set(self);
         self.new_epoch();
@@ -207,7 +223,10 @@ impl Thread {
 
     /// The thread has ended; its record stays until it is joined.
     pub fn end(&mut self) {
-        unsafe { (*self.block).epoch = u32::MAX };
+        unsafe {
+            (*self.block).epoch = u32::MAX;
+            (*self.block).inside = std::ptr::null();
+        }
         self.block = std::ptr::null_mut();
         SELF.set(std::ptr::null_mut());
         // Whoever joins it, or gets its slot, must not know an epoch in which nothing was done.

@@ -1,4 +1,4 @@
-/* races: 7-7 7-8
+/* races: 7-8
  * prints: 3 6 1 */
 #include "hooks.h"
 static mtx_t m;
@@ -11,6 +11,8 @@ static void make(void)
 }
 static int run(void *p)
 {
+    if (p != &c)
+        W(exposed, 1, p ? 7 : 8);
     call_once(&once, make);
     R(made, 3);
     mtx_lock(&m);
@@ -18,7 +20,6 @@ static int run(void *p)
         cnd_wait(&c, &m);
     W(x, R(x, 5) + 2, 6);
     mtx_unlock(&m);
-    W(exposed, 1, p ? 7 : 8);
     return 3;
 }
 int main(void)
@@ -28,7 +29,7 @@ int main(void)
     mtx_init(&m, mtx_plain);
     cnd_init(&c);
     for (long i = 0; i < 3; i++)
-        thrd_create(&t[i], run, i ? &m : 0);
+        thrd_create(&t[i], run, i == 0 ? 0 : i == 1 ? (void *)&m : &c);
     mtx_lock(&m);
     W(ready, 1, 9);
     cnd_broadcast(&c);
