@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use inkwell::llvm_sys::LLVMOpcode;
 
-use crate::hooks::PREFIX;
+use crate::hooks::{hook_name, library_name};
 use crate::llvm::{Module, Value};
 use crate::reach::{Effect, without};
 use crate::stack::is_pure_library;
@@ -72,8 +72,8 @@ impl Barriers {
 /// Whether a function without a body is known not to synchronise.
 fn is_free(function: Value) -> bool {
     let name = function.name();
-    match name.strip_prefix(PREFIX) {
+    match hook_name(&name) {
         Some(hook) => !hook.starts_with("atomic") && hook != "fence",
-        None => name.starts_with("llvm.") || FREE.contains(&name.as_str()) || is_pure_library(function),
+        None => name.starts_with("llvm.") || FREE.contains(&library_name(&name)) || is_pure_library(function),
     }
 }

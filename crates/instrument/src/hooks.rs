@@ -8,6 +8,19 @@ use crate::llvm::{Module, Type, Value};
 
 pub(crate) const PREFIX: &str = "__raddle_";
 
+/// What the runtime's own version of a library function is called.
+pub(crate) const WRAPPED: &str = "__raddle_w_";
+
+/// The name of a hook without its prefix; `None` for other functions, wrapped library functions among them.
+pub(crate) fn hook_name(name: &str) -> Option<&str> {
+    if name.starts_with(WRAPPED) { None } else { name.strip_prefix(PREFIX) }
+}
+
+/// The name that a library function has in the library.
+pub(crate) fn library_name(name: &str) -> &str {
+    name.strip_prefix(WRAPPED).unwrap_or(name)
+}
+
 pub(crate) struct Hooks {
     reads: [Value; 5],
     writes: [Value; 5],

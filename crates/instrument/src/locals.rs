@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use inkwell::llvm_sys::LLVMOpcode;
 
-use crate::hooks::PREFIX;
+use crate::hooks::{hook_name, library_name};
 use crate::llvm::{Module, Value};
 
 /// Which parameters of defined functions stay within the call.
@@ -64,7 +64,7 @@ impl Captures {
         let functions = module.functions();
         for &function in &functions {
             if !function.is_exact() {
-                let forgetful = FORGETFUL.contains(&function.name().as_str());
+                let forgetful = FORGETFUL.contains(&library_name(&function.name()));
                 for index in 0..function.parameters().len() as u32 {
                     if !forgetful && !function.function_has(Some(index), "nocapture") {
                         captures.kept.insert((function, index));
@@ -155,7 +155,7 @@ fn passed(address: Value, call: Value, further: &mut Vec<(Value, u32)>) -> Use {
             _ => Use::Leaves,
         };
     }
-    if name.starts_with(PREFIX) {
+    if hook_name(&name).is_some() {
         return Use::Harmless;
     }
     for (index, argument) in call.arguments().into_iter().enumerate() {
@@ -163,7 +163,7 @@ fn passed(address: Value, call: Value, further: &mut Vec<(Value, u32)>) -> Use {
             continue;
         }
         let variadic = index >= callee.parameters().len();
-        let forgets_rest = FORGETFUL.contains(&name.as_str()) && callee.is_declaration();
+        let forgets_rest = FORGETFUL.contains(&library_name(&name)) && callee.is_declaration();
         if variadic && !forgets_rest {
             return Use::Leaves;
         }
@@ -209,7 +209,7 @@ fn is_fresh(root: Value) -> bool {
         return position.is_some_and(|index| function.function_has(Some(index as u32), "byval"));
     }
     root.is(LLVMOpcode::LLVMAlloca)
-        || root.direct_callee().is_some_and(|callee| FRESH.contains(&callee.name().as_str()))
+        || root.direct_callee().is_some_and(|callee| FRESH.contains(&library_name(&callee.name())))
 }
 
 /// Collects what an address may be derived from; false where that is not known.

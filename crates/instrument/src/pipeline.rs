@@ -12,7 +12,7 @@ use crate::body::Body;
 use crate::checks;
 use crate::emit::Emitter;
 use crate::graph::Graph;
-use crate::hooks::{Hooks, PREFIX};
+use crate::hooks::{Hooks, PREFIX, WRAPPED};
 use crate::inlining;
 use crate::llvm::{Builder, CodeModel, Module, OptLevel, Problems, Target, Value};
 use crate::locals::{Captures, Locals};
@@ -65,6 +65,8 @@ pub(crate) fn run(
     let target = Target::new(&module, code_level(level), model).map_err(failed("code generation"))?;
 
     let mut marks = Marks::collect(&module, program, keep);
+    // Before any pass: the optimiser knows what `strcpy` does, and would put unchecked accesses in its place.
+    rename_wrapped(&module, options.wrapped);
     let pinned = pin_unused_loads(&module);
     module.run(BEFORE, &target).map_err(failed("inlining"))?;
     unpin(&module, pinned);
@@ -150,7 +152,6 @@ fn finish(emitter: &Emitter<'_>, functions: &[Value], options: &Options<'_>, mar
     for &function in functions {
         stack::instrument(emitter, function, &silent, marks);
     }
-    rename_wrapped(module, options.wrapped);
     match options.output {
         Output::SharedLibrary => {
             emitter.add_base(module.hidden_zero(&format!("{PREFIX}site_base"), module.int(32)));
@@ -166,7 +167,7 @@ fn finish(emitter: &Emitter<'_>, functions: &[Value], options: &Options<'_>, mar
 fn rename_wrapped(module: &Module, wrapped: &[&str]) {
     for name in wrapped {
         if let Some(function) = module.function(name).filter(|function| function.is_declaration()) {
-            function.set_name(&format!("{PREFIX}w_{name}"));
+            function.set_name(&format!("{WRAPPED}{name}"));
         }
     }
 }

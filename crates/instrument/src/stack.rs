@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use inkwell::llvm_sys::LLVMOpcode;
 
 use crate::emit::Emitter;
-use crate::hooks::PREFIX;
+use crate::hooks::{hook_name, library_name};
 use crate::llvm::{Module, Value};
 use crate::marks::{Marks, Role};
 use crate::reach::{Effect, without};
@@ -25,7 +25,7 @@ const PURE: [&str; 40] = [
 ];
 
 pub(crate) fn is_pure_library(callee: Value) -> bool {
-    callee.is_declaration() && PURE.contains(&callee.name().as_str())
+    callee.is_declaration() && PURE.contains(&library_name(&callee.name()))
 }
 
 impl Silent {
@@ -37,7 +37,7 @@ impl Silent {
         let mut hooks = HashSet::new();
         for function in declared {
             let name = function.name();
-            if name.starts_with(PREFIX) {
+            if hook_name(&name).is_some() {
                 hooks.insert(function);
             } else if name.starts_with("llvm.") || is_pure_library(function) {
                 silent.0.insert(function);

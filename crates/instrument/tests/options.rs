@@ -86,15 +86,27 @@ fn wrapped_functions_are_renamed_unless_the_program_has_them() {
     let workshop = Workshop::new();
     let text = r#"
         #include <string.h>
+        #include <unistd.h>
         int memcmp(const void *a, const void *b, size_t n) { return 0; }
         size_t (*through)(const char *) = strlen;
-        int f(char *p, char *q) { return strcmp(p, q) + memcmp(p, q, 3); }"#;
+        int g;
+        int f(char *p, char *q) { return strcmp(p, q) + memcmp(p, q, 3); }
+        void constant(char *p) { strcpy(p, "abcd"); }
+        int reading(int d, char *p) { int x = g; read(d, p, 1); return x + g + strcmp(p, "x") + g; }"#;
     let unit = workshop.unit("wrapped", text, Language::C);
-    let options = Options { wrapped: &["strlen", "strcmp", "memcmp", "strcpy"], ..Options::default() };
+    let options = Options {
+        wrapped: &["strlen", "strcmp", "memcmp", "strcpy", "strcat", "read"],
+        ..Options::default()
+    };
     let text = build_with_text(&[unit], &options, &|_| Keep::All, Text::Yes).expect("it builds").text;
     let text = text.expect("text");
     assert!(text.contains("@__raddle_w_strlen") && text.contains("call i32 @__raddle_w_strcmp("), "{text}");
-    assert!(!text.contains("__raddle_w_memcmp") && !text.contains("__raddle_w_strcpy"));
+    assert!(!text.contains("__raddle_w_memcmp") && !text.contains("__raddle_w_strcat"));
+    // Not turned into accesses that nobody checks.
+    assert!(text.contains("@__raddle_w_strcpy(") && !text.contains("@llvm.memcpy"), "{text}");
+    // Reading a descriptor may wait for another thread, comparing strings does not; both need the stack.
+    let calls = hook_calls(&text);
+    assert_eq!((calls.get("read4"), calls.get("call")), (Some(&2), Some(&4)), "{text}");
 }
 
 #[test]
