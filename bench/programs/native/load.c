@@ -1,4 +1,5 @@
 /* Load for memcached: CLIENTS threads, each with one connection, OPERATIONS requests in all, one set to nine gets.
+ * At the end the server is told to shut down (it needs -A).
  *   usage: load PORT OPERATIONS */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -84,5 +85,11 @@ int main(int argc, char **argv)
         pthread_create(&clients[i], NULL, client, (void *)i);
     for (int i = 0; i < CLIENTS; i++)
         pthread_join(clients[i], NULL);
+    int connection = connected();
+    if (write(connection, "shutdown\r\n", 10) != 10)
+        return 1;
+    char rest;
+    while (read(connection, &rest, 1) > 0)
+        ;
     return 0;
 }

@@ -5,6 +5,7 @@ mod corpus;
 mod explore;
 mod fixtures;
 mod measure;
+mod native;
 mod speed;
 mod statics;
 mod traces;
@@ -23,6 +24,8 @@ pub enum Part {
     Static(Vec<String>),
     /// `explore.md`; or, with names, only these programs, printed.
     Explore(Vec<String>),
+    /// `native.md`; or, with names, only these programs, printed.
+    Native(Vec<String>),
     /// Fetches and links the inputs of `static.md` and shows how to analyse each.
     Corpus,
 }
@@ -37,6 +40,7 @@ pub fn run(root: &Path, part: &Part) -> Result<(), String> {
         Part::Ground => ground(root),
         Part::Static(only) => statics::run(root, only),
         Part::Explore(only) => explore::run(root, only),
+        Part::Native(only) => native::run(root, only),
         Part::Corpus => statics::prepare_all(root),
     }
 }

@@ -27,7 +27,7 @@ enum Chore {
         /// One page alone, or `corpus`: fetch the real code of the static page and show how to analyse it
         #[arg(value_enum)]
         page: Option<Page>,
-        /// With `static` or `explore`: only these inputs, printed and not written
+        /// With `static`, `explore` or `native`: only these inputs, printed and not written
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
@@ -38,6 +38,7 @@ enum Page {
     Ground,
     Static,
     Explore,
+    Native,
     Corpus,
 }
 
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
                 Some(Page::Ground) => Part::Ground,
                 Some(Page::Static) => Part::Static(only),
                 Some(Page::Explore) => Part::Explore(only),
+                Some(Page::Native) => Part::Native(only),
                 Some(Page::Corpus) => Part::Corpus,
             };
             run_bench(&arguments.root, &part)

@@ -58,6 +58,10 @@ impl Tool {
         Ok(Tool { binary: target.join("release/raddle"), processor_seconds: LIMIT_SECONDS })
     }
 
+    pub(super) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     pub(super) fn within(self, processor_seconds: u32) -> Tool {
         Tool { processor_seconds, ..self }
     }

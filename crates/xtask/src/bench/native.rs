@@ -1,0 +1,272 @@
+//! Native runs side by side with ThreadSanitizer, Helgrind and DRD: `docs/benchmarks/native.md`.
+//!
+//! Programs of `bench/programs/native`, then pbzip2 and memcached from Debian's sources, where `scripts/corpus.sh` has fetched them. All
+//! tools take turns on one program before the next one comes, so that a busy machine is busy for all of them.
+
+use super::measure::Tool;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Flags that make a program run long enough to be measured.
+const PROGRAMS: [(&str, &[&str]); 5] = [
+    ("matrix", &["-DN=500"]),
+    ("hashmap", &["-DOPERATIONS=4000000"]),
+    ("quicksort", &["-DCOUNT=4000000"]),
+    ("queue", &["-DITEMS=400000"]),
+    ("counter", &["-DROUNDS=8000000"]),
+];
+
+/// The best of so many runs; one for the tools that interpret.
+const RUNS: usize = 3;
+const LIMIT: &str = "20";
+const REQUESTS: &str = "40000";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum With {
+    Plain,
+    Raddle,
+    Unpruned,
+    Tsan,
+    Helgrind,
+    Drd,
+}
+
+const ALL: [With; 6] = [With::Plain, With::Raddle, With::Unpruned, With::Tsan, With::Helgrind, With::Drd];
+
+/// Wall clock and processor seconds of the fastest run, peak memory.
+#[derive(Clone, Copy)]
+struct Cost {
+    seconds: f64,
+    processor: f64,
+    mib: f64,
+}
+
+/// Measures, writes the page. `only` picks programs by name; then the page is printed, not written.
+pub(super) fn run(root: &Path, only: &[String]) -> Result<(), String> {
+    let bench = Bench { raddle: Tool::find(root)?.binary().to_owned(), folder: folder(root)? };
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|one| one == name);
+    let mut page = format!("{HEAD}\nMachine: {}.\n\n{COLUMNS}", super::machine());
+    let mut ratios: Vec<(f64, f64)> = Vec::new();
+    let mut rows = |name: &str, costs: &[Option<Cost>]| {
+        let plain = costs[0];
+        for (with, cost) in ALL.iter().zip(costs) {
+            page.push_str(&row(name, *with, *cost, plain));
+        }
+        let ratio = |cost: Option<Cost>| Some(cost?.processor / plain?.processor.max(0.01));
+        ratios.extend(ratio(costs[1]).zip(ratio(costs[3])));
+    };
+    for (name, flags) in PROGRAMS.iter().filter(|(name, _)| wanted(name)) {
+        let source = root.join("bench/programs/native").join(name).with_extension("c");
+        let build = |with: With| bench.build_c(&source, flags, with);
+        rows(name, &bench.all(name, &build, &[]));
+    }
+    let corpus = bench.folder.with_file_name("corpus").join("src");
+    if wanted("pbzip2") && corpus.join("pbzip2").is_dir() {
+        let data = bench.data(root)?;
+        let build = |with: With| bench.build_pbzip2(&corpus.join("pbzip2"), with);
+        rows("pbzip2", &bench.all("pbzip2", &build, &["-k", "-f", "-p2", "-c", &data]));
+    }
+    if wanted("memcached") && corpus.join("memcached").is_dir() {
+        let load = bench.build_c(&root.join("bench/programs/native/load.c"), &[], With::Plain)?;
+        rows("memcached", &bench.memcached(&corpus.join("memcached"), &load));
+    }
+    let mean = |pick: &dyn Fn(&(f64, f64)) -> f64| {
+        (ratios.iter().map(|pair| pick(pair).ln()).sum::<f64>() / ratios.len().max(1) as f64).exp()
+    };
+    let _ = writeln!(
+        page,
+        "\nGeometric means of the slowdown by processor time over {} programs: raddle {:.1}, tsan {:.1}.",
+        ratios.len(),
+        mean(&|pair| pair.0),
+        mean(&|pair| pair.1)
+    );
+    if !only.is_empty() {
+        print!("{page}");
+        return Ok(());
+    }
+    let file = root.join("docs/benchmarks/native.md");
+    std::fs::write(&file, page).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+struct Bench {
+    raddle: PathBuf,
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn all(
+        &self,
+        name: &str,
+        build: &dyn Fn(With) -> Result<PathBuf, String>,
+        arguments: &[&str],
+    ) -> Vec<Option<Cost>> {
+        let measure = |with: &With| {
+            eprintln!("bench: native: {name} {}", with.name());
+            let program = build(*with).map_err(|error| eprintln!("bench: {name}: {error}")).ok()?;
+            let runs = if matches!(with, With::Helgrind | With::Drd) { 1 } else { RUNS };
+            let costs = (0..runs).filter_map(|_| self.time(*with, &program, arguments));
+            costs.min_by(|a, b| a.processor.total_cmp(&b.processor))
+        };
+        ALL.iter().map(measure).collect()
+    }
+
+    /// One run under GNU `time`; `None` when it fails or takes too long.
+    fn time(&self, with: With, program: &Path, arguments: &[&str]) -> Option<Cost> {
+        let mut command = self.timed(with, program);
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command.status().ok()?;
+        // ThreadSanitizer ends with 66 when it found something.
+        matches!(status.code(), Some(0 | 66)).then(|| self.cost()).flatten()
+    }
+
+    fn timed(&self, with: With, program: &Path) -> Command {
+        let mut command = Command::new("time");
+        command
+            .args(["-q", "-f", "%e %U %S %M", "-o"])
+            .arg(self.folder.join("time"))
+            .args(["timeout", LIMIT]);
+        match with {
+            With::Helgrind => drop(command.args(["valgrind", "-q", "--tool=helgrind"])),
+            With::Drd => drop(command.args(["valgrind", "-q", "--tool=drd"])),
+            _ => {}
+        }
+        // Findings go where `raddle run` would read them.
+        command.arg(program).env("RADDLE_OUT", self.folder.join("findings"));
+        command
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        let text = std::fs::read_to_string(self.folder.join("time")).ok()?;
+        let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [seconds, user, system, kib] = numbers[..] else { return None };
+        Some(Cost { seconds, processor: user + system, mib: kib / 1024.0 })
+    }
+
+    fn build_c(&self, source: &Path, flags: &[&str], with: With) -> Result<PathBuf, String> {
+        let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+        let program = self.folder.join(format!("{stem}-{}", with.name()));
+        let mut compiler = self.compiler(with, "cc", "clang-19");
+        compiler.args(["-O2", "-g", "-pthread", "-w"]).args(flags).arg(source).arg("-o").arg(&program);
+        done(&mut compiler).map(|()| program)
+    }
+
+    fn build_pbzip2(&self, source: &Path, with: With) -> Result<PathBuf, String> {
+        let program = self.folder.join(format!("pbzip2-{}", with.name()));
+        let files =
+            std::fs::read_dir(source).map_err(|error| error.to_string())?.flatten().map(|entry| entry.path());
+        let mut compiler = self.compiler(with, "c++", "clang++-19");
+        compiler.args(["-O2", "-g", "-pthread", "-w", "-std=gnu++98", "-D_FILE_OFFSET_BITS=64"]);
+        compiler.args(["-D_LARGEFILE64_SOURCE", "-DUSE_STACKSIZE_CUSTOMIZATION"]);
+        compiler.args(files.filter(|file| file.extension().is_some_and(|ending| ending == "cpp")));
+        compiler.arg("-lbz2").arg("-o").arg(&program);
+        done(&mut compiler).map(|()| program)
+    }
+
+    fn compiler(&self, with: With, ours: &str, theirs: &str) -> Command {
+        match with {
+            With::Raddle | With::Unpruned => {
+                let mut command = Command::new(&self.raddle);
+                command.arg(ours).env("RADDLE_PRUNE", if with == With::Unpruned { "none" } else { "all" });
+                command
+            }
+            With::Tsan => {
+                let mut command = Command::new(theirs);
+                command.arg("-fsanitize=thread");
+                command
+            }
+            _ => Command::new(theirs),
+        }
+    }
+
+    /// Built in a copy of its sources, by its own configure and make; the server ends when the load is through.
+    fn memcached(&self, source: &Path, load: &Path) -> Vec<Option<Cost>> {
+        let measure = |(index, with): (usize, &With)| {
+            eprintln!("bench: native: memcached {}", with.name());
+            let copy = self.folder.join(format!("memcached-{}", with.name()));
+            let (compiler, flags) = match with {
+                With::Raddle | With::Unpruned => (format!("{} cc", self.raddle.display()), "-g -O2"),
+                With::Tsan => ("clang-19".to_owned(), "-g -O2 -fsanitize=thread"),
+                _ => ("clang-19".to_owned(), "-g -O2"),
+            };
+            let script = "rm -rf \"$1\" && cp -R \"$2\" \"$1\" && cd \"$1\" && { make distclean || true; } && \
+                          ./configure --disable-docs CC=\"$3\" CFLAGS=\"$4\" && make memcached";
+            let mut build = Command::new("sh");
+            build.args(["-c", script, "sh"]).arg(&copy).arg(source).args([compiler.as_str(), flags]);
+            build.env("RADDLE_PRUNE", if *with == With::Unpruned { "none" } else { "all" });
+            done(&mut build).map_err(|error| eprintln!("bench: memcached: {error}")).ok()?;
+            let port = (21_300 + index).to_string();
+            let mut server = self.timed(*with, &copy.join("memcached"));
+            server.args(["-A", "-U", "0", "-l", "127.0.0.1", "-t", "4", "-u", "root", "-p", &port]);
+            let mut server = server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+            let through =
+                Command::new("timeout").arg(LIMIT).arg(load).args([port.as_str(), REQUESTS]).status();
+            let _ = server.wait();
+            through.is_ok_and(|status| status.success()).then(|| self.cost()).flatten()
+        };
+        ALL.iter().enumerate().map(measure).collect()
+    }
+
+    /// Text for pbzip2: the sources of this project, several times.
+    fn data(&self, root: &Path) -> Result<String, String> {
+        let file = self.folder.join("data");
+        let one = std::fs::read(root.join("README.md")).map_err(|error| error.to_string())?;
+        std::fs::write(&file, one.repeat(20_000_000 / one.len().max(1)))
+            .map_err(|error| error.to_string())?;
+        Ok(file.display().to_string())
+    }
+}
+
+impl With {
+    fn name(self) -> &'static str {
+        match self {
+            With::Plain => "plain",
+            With::Raddle => "raddle",
+            With::Unpruned => "raddle-no-prune",
+            With::Tsan => "tsan",
+            With::Helgrind => "helgrind",
+            With::Drd => "drd",
+        }
+    }
+}
+
+fn row(name: &str, with: With, cost: Option<Cost>, plain: Option<Cost>) -> String {
+    let Some(cost) = cost else { return format!("| {name} | {} | did not end | | | | | |\n", with.name()) };
+    let times = |pick: &dyn Fn(Cost) -> f64| plain.map_or(0.0, |plain| pick(cost) / pick(plain).max(0.01));
+    format!(
+        "| {name} | {} | {:.2} | {:.1} | {:.2} | {:.1} | {:.0} | {:.1} |\n",
+        with.name(),
+        cost.seconds,
+        times(&|cost| cost.seconds),
+        cost.processor,
+        times(&|cost| cost.processor),
+        cost.mib,
+        times(&|cost| cost.mib),
+    )
+}
+
+fn done(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+fn folder(root: &Path) -> Result<PathBuf, String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let folder = target.join("native-bench");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+const HEAD: &str = "# Native runs beside other tools
+
+Written by `cargo run --release -p raddle-xtask -- bench native`. Every program at -O2 with each tool in turn: the fastest of three runs (one for
+Helgrind and DRD), limited to 20 s. *Times* are against the plain program of the same table. Processor time is that of all threads and steadier
+than the wall clock on a busy machine. `raddle-no-prune` checks also what the static analysis proves free of races.
+";
+
+const COLUMNS: &str = "| program | tool | seconds | times | processor s | times | peak MiB | times |
+|---|---|---:|---:|---:|---:|---:|---:|
+";
