@@ -387,7 +387,8 @@ fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
         let record = records::get(id);
         let taken = record.lock.take(thread.index, thread.is_nested());
         let still_named = named.is_none() || granules.iter().any(|(at, _)| names(*at, id));
-        let done = taken == Taken::Locked && still_named && join_granules(record, id, granules, bytes);
+        let done =
+            taken == Taken::Locked && still_named && join_granules(thread, record, id, granules, bytes);
         if done || matches!(taken, Taken::Mine | Taken::Never) {
             if let Some(lock) = stripe {
                 lock.free();
@@ -403,7 +404,13 @@ fn names(at: usize, id: u32) -> bool {
 }
 
 /// Turns the cells of the granules over to the record. False: one belongs to a record that is not this one.
-fn join_granules(record: &mut Record, id: u32, granules: [(usize, u8); 2], bytes: u8) -> bool {
+fn join_granules(
+    thread: &Thread,
+    record: &mut Record,
+    id: u32,
+    granules: [(usize, u8); 2],
+    bytes: u8,
+) -> bool {
     for (at, mine) in granules {
         while bytes & mine != 0 && !names(at, id) {
             let cell = layout::cell(at);
@@ -411,7 +418,7 @@ fn join_granules(record: &mut Record, id: u32, granules: [(usize, u8); 2], bytes
             if old as u32 & (TAG | ATOMIC) == TAG | ATOMIC {
                 return false;
             }
-            let lanes = lanes_of(at, old);
+            let lanes = lanes_of(thread, at, old);
             if cell.compare_exchange(old, u64::from(TAG | ATOMIC | id), AcqRel, Relaxed).is_ok() {
                 touch(at, old);
                 record.add_lanes(lanes, at & (UNIT - 1));

@@ -28,7 +28,7 @@ pub const WHOLE: u8 = 0b1111;
 const NEAR: usize = 64;
 const AHEAD: usize = 64;
 /// How often a context is looked at again before it is taken as it is.
-const PATIENCE: u32 = 10_000;
+const PATIENCE: u32 = 300;
 
 /// An access of `bytes` bytes from `address`.
 #[inline]
@@ -148,15 +148,15 @@ pub fn swap_pair(at: usize, old: (u64, u64), new: (u64, u64)) -> bool {
     let cells = layout::cell(at) as *const _ as usize;
     let done: u8;
     unsafe {
-        // The compiler keeps rbx for itself.
+        // The compiler keeps rbx for itself, but may give it to an operand that is not named: so all are.
         std::arch::asm!(
-            "xchg {low}, rbx",
-            "lock cmpxchg16b [{cells}]",
-            "sete {done}",
-            "mov rbx, {low}",
-            cells = in(reg) cells,
-            low = inout(reg) new.0 => _,
-            done = out(reg_byte) done,
+            "xchg rsi, rbx",
+            "lock cmpxchg16b [rdi]",
+            "sete r8b",
+            "mov rbx, rsi",
+            in("rdi") cells,
+            inout("rsi") new.0 => _,
+            out("r8b") done,
             in("rcx") new.1,
             inout("rax") old.0 => _,
             inout("rdx") old.1 => _,
@@ -202,11 +202,12 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
             continue;
         }
         touch(at, old);
-        let words = layout::contexts(at);
-        if step.contexts as u32 != contexts as u32 {
+        // Only words of the thread's own epoch: a late store must never hit what somebody else has stored since.
+        let (words, (wrote, has_read)) = (layout::contexts(at), halves(step.cell));
+        if wrote == thread.epoch && wrote != write {
             words[0].store(step.contexts as u32, Relaxed);
         }
-        if (step.contexts >> 32) as u32 != (contexts >> 32) as u32 {
+        if has_read == thread.epoch && has_read != read {
             words[1].store((step.contexts >> 32) as u32, Relaxed);
         }
         remember_reading(thread, step.cell, kind);
@@ -229,22 +230,27 @@ fn transition(
     context: u32,
     conflicts: &mut Conflicts,
 ) -> Result<Step, Full> {
-    let mut lanes = lanes_of(at, old);
+    let mut lanes = lanes_of(thread, at, old);
     if mask == WHOLE && lanes[1..].iter().all(|lane| *lane == lanes[0]) {
         let lane = lanes[0].after(thread, kind, context, WHOLE, conflicts)?;
-        return step([lane; 4]);
+        return step(thread, old, [lane; 4]);
     }
     for (byte, lane) in lanes.iter_mut().enumerate() {
         if mask & 1 << byte != 0 {
             *lane = lane.after(thread, kind, context, 1 << byte, conflicts)?;
         }
     }
-    step(lanes)
+    step(thread, old, lanes)
 }
 
-fn step(lanes: [Lane; 4]) -> Result<Step, Full> {
+fn step(thread: &Thread, old: u64, lanes: [Lane; 4]) -> Result<Step, Full> {
     let [lane, rest @ ..] = &lanes;
-    if rest.iter().any(|other| other != lane) {
+    let (write, read) = halves(old);
+    // A half that another thread's epoch comes back to from a group would need its context stored by this thread: it stays a group.
+    let storable =
+        |front: Front, was: u32| front.word & TAG != 0 || [0, thread.epoch, was].contains(&front.word);
+    let one = rest.iter().all(|other| other == lane);
+    if !one || !storable(lane.write, write) || !storable(lane.read, read) {
         return Ok(Step { cell: u64::from(TAG | group(&lanes)?), contexts: 0 });
     }
     let word = |front: Front| match front.word & TAG {
@@ -258,7 +264,7 @@ fn step(lanes: [Lane; 4]) -> Result<Step, Full> {
 }
 
 /// The lanes that a cell stands for; not for records of atomics.
-pub fn lanes_of(at: usize, cell: u64) -> [Lane; 4] {
+pub fn lanes_of(thread: &Thread, at: usize, cell: u64) -> [Lane; 4] {
     let (write, read) = halves(cell);
     if write & TAG != 0 {
         return ungroup(write);
@@ -266,13 +272,17 @@ pub fn lanes_of(at: usize, cell: u64) -> [Lane; 4] {
     let side = |word: u32, side: usize| match word {
         0 => Front::default(),
         set if set & TAG != 0 => Front { word: set, context: 0 },
-        epoch => Front::one(epoch, context_of(at, side, epoch)),
+        epoch => Front::one(epoch, context_of(thread, at, side, epoch)),
     };
     [Lane { write: side(write, 0), read: side(read, 1) }; 4]
 }
 
 /// The context of the last write (0) or read (1). Who changed the cell may be about to store it: then wait a little.
-fn context_of(at: usize, side: usize, epoch: u32) -> u32 {
+fn context_of(thread: &Thread, at: usize, side: usize, epoch: u32) -> u32 {
+    if !thread.knows_epoch(epoch) {
+        // It may be this moment's; an old word can have the same 8 bits by chance.
+        (0..8).for_each(|_| std::hint::spin_loop());
+    }
     let mut word = layout::contexts(at)[side].load(Relaxed);
     for tries in 0..PATIENCE {
         if word & 0xff == stamp(0, epoch) {

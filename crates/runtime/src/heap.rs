@@ -35,6 +35,10 @@ static BLOCKS: [Spin<Option<Blocks>>; SHARDS] = [const { Spin::new(None) }; SHAR
 
 /// New memory, about to be handed to the program.
 pub fn made(thread: &mut Thread, address: usize, bytes: usize, usable: usize) {
+    // Handlers of a fork run while the tables are held.
+    if thread.busy > 0 {
+        return;
+    }
     gate::enter(thread);
     clean(thread, address, address + usable.max(bytes));
     let context = contexts::of_call(thread);
@@ -43,12 +47,22 @@ pub fn made(thread: &mut Thread, address: usize, bytes: usize, usable: usize) {
     gate::leave(thread);
 }
 
+/// Memory was handed out in a way that is not followed: nothing is known of it.
+pub fn unknown(address: usize) {
+    if let Some(blocks) = shard(address).lock().as_mut() {
+        blocks.remove(&address);
+    }
+}
+
 /// The program gives the block back; nothing was done to it yet.
 pub fn gone(thread: &mut Thread, address: usize) {
+    if thread.busy > 0 {
+        return;
+    }
     gate::enter(thread);
     let bytes = {
         let mut blocks = shard(address).lock();
-        let block = blocks.as_mut().and_then(|blocks| blocks.get_mut(&address)).filter(|block| !block.freed);
+        let block = blocks.as_mut().and_then(|blocks| blocks.get_mut(&address));
         block.map(|block| {
             block.freed = true;
             block.bytes

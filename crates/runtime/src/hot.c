@@ -291,7 +291,8 @@ RADDLE_INLINE void __raddle_again(struct raddle_frame *old)
 
 RADDLE_INLINE void __raddle_call(uint32_t site)
 {
-    __raddle_self.top->call = site;
+    /* Read by functions of which the compiler believes to know what they read, free() among them. */
+    *(volatile uint32_t *)&__raddle_self.top->call = site;
 }
 
 #ifdef RADDLE_SHARED

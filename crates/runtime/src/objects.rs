@@ -83,6 +83,16 @@ pub fn release(thread: &mut Thread, address: usize) {
     });
 }
 
+/// The thread ends with a lock held: whoever gets a robust mutex from it is ordered after it.
+pub fn abandoned(thread: &mut Thread, address: usize) {
+    gate::enter(thread);
+    let object = OBJECTS.get(id_of(address));
+    if object.owner == thread.index + 1 {
+        object.release_exclusive(thread, address);
+    }
+    gate::leave(thread);
+}
+
 /// A condition wait gives the mutex up, however often it is locked. The depth is for [`reacquired`].
 pub fn release_for_wait(thread: &mut Thread, address: usize) -> u32 {
     let mut depth = 1;

@@ -72,6 +72,10 @@ pub fn release_unless(mut live: impl FnMut(usize) -> bool) -> Vec<usize> {
     gone
 }
 
+pub fn each_ended(mut visit: impl FnMut(usize, u32)) {
+    STATE.lock().ended.iter().for_each(|ended| visit(ended.slot, ended.last));
+}
+
 /// In the child of a fork.
 pub fn reset() {
     STATE.reset();

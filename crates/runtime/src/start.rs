@@ -1,6 +1,9 @@
 //! Before the program's first instruction, and when something is beyond us.
 
 use crate::{collect, gate, layout, output, thread};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+static MAPPED: AtomicBool = AtomicBool::new(false);
 
 /// Maps the shadow and our own tables. Nothing can be allocated before.
 pub fn map() {
@@ -11,6 +14,12 @@ pub fn map() {
             libc::_exit(2);
         }
     }
+    MAPPED.store(true, Relaxed);
+}
+
+/// Whether something can be allocated.
+pub fn is_mapped() -> bool {
+    MAPPED.load(Relaxed)
 }
 
 /// Makes the calling thread the main thread.

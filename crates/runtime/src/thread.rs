@@ -190,11 +190,15 @@ pub fn each(mut visit: impl FnMut(&'static mut Thread)) {
     }
 }
 
-/// In the child of a fork: the other threads do not exist.
-pub fn keep_only(survivor: &Thread) {
+/// In the child of a fork: the other threads do not exist, and everything that was done before is over.
+pub fn keep_only(survivor: &mut Thread) {
+    slots::each_ended(|slot, last| survivor.learn(slot, last));
     for index in 0..RECORDS.load(Acquire) {
         if index != survivor.index {
             let thread = record(index);
+            if thread.life.load(Acquire) != UNUSED {
+                survivor.learn(thread.slot, thread.clock);
+            }
             thread.inside.store(0, Relaxed);
             thread.life.store(UNUSED, Release);
         }
@@ -289,6 +293,13 @@ impl Thread {
         }
         self.grown |= grown != 0;
         self.width = self.width.max(values.len());
+    }
+
+    fn learn(&mut self, slot: usize, clock: u32) {
+        let value = unsafe { &mut *self.values().add(slot) };
+        *value = (*value).max(clock);
+        self.width = self.width.max(slot + 1);
+        self.grown = true;
     }
 
     /// Joins the last clock of an ended thread.

@@ -30,9 +30,11 @@ fn racy_bytes_equal_the_closure() {
 fn compare(program: &Path, options: &str, first: u64) {
     let soak = std::env::var_os("RADDLE_SOAK").is_some();
     let count = if soak { SCRIPTS_OF_A_SOAK } else { SCRIPTS };
+    let findings = program.with_extension("jsonl");
+    let _ = std::fs::remove_file(&findings);
     let mut child = Command::new(program)
         .env("RADDLE_OPTIONS", options)
-        .env("RADDLE_OUT", "/dev/null")
+        .env("RADDLE_OUT", if soak { Path::new("/dev/null") } else { &findings })
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -68,6 +70,10 @@ fn compare(program: &Path, options: &str, first: u64) {
     }
     drop(input);
     assert!(child.wait().unwrap().success());
+    // Both sides of every race are there: no access is of no bytes.
+    let lines = std::fs::read_to_string(&findings).unwrap_or_default();
+    assert!(soak || lines.contains("\"race\""));
+    assert!(!lines.contains("\"site\":0,\"write\""), "an access without its context");
     // Both directions must have been tested.
     assert!(racing > count / 10 && quiet > count / 10, "{racing} with races, {quiet} without");
 }

@@ -3,6 +3,7 @@
 use super::real::real;
 use crate::gate;
 use crate::heap;
+use crate::start;
 use crate::thread;
 use libc::{c_void, off_t, size_t};
 
@@ -147,10 +148,13 @@ fn forget(start: usize, bytes: usize) {
 
 #[inline(always)]
 unsafe fn made(block: *mut c_void, bytes: size_t) -> *mut c_void {
-    if !block.is_null()
-        && let Some(thread) = thread::current()
-    {
-        heap::made(thread, block as usize, bytes, real::malloc_usable_size(block));
+    match thread::current() {
+        Some(thread) if !block.is_null() => {
+            heap::made(thread, block as usize, bytes, real::malloc_usable_size(block));
+        }
+        // At the end of a thread, or before the start, when there are no tables yet.
+        None if start::is_mapped() => heap::unknown(block as usize),
+        _ => {}
     }
     block
 }

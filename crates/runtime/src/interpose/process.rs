@@ -13,7 +13,9 @@ real! {
 pub unsafe extern "C" fn fork() -> pid_t {
     let Some(me) = thread::current() else { return real::fork() };
     let tables = heap::lock_all();
+    me.busy += 1;
     let child = real::fork();
+    me.busy -= 1;
     drop(tables);
     if child == 0 {
         gate::reset();

@@ -9,8 +9,9 @@ use crate::gate;
 use crate::heap;
 use crate::hooks::__raddle_block;
 use crate::log::{self, What};
+use crate::objects;
 use crate::spin::Spin;
-use crate::thread::{self, DETACHED, ENDED, RUNNING, Thread};
+use crate::thread::{self, DETACHED, ENDED, Mode, RUNNING, Thread};
 use libc::{c_void, pthread_t, timespec};
 use std::collections::BTreeMap;
 use std::sync::atomic::{
@@ -56,6 +57,11 @@ pub fn start() {
     let mut key = 0;
     unsafe { libc::pthread_key_create(&mut key, Some(at_end)) };
     KEY.store(key, Relaxed);
+    // The first thread may end before the process does, and be joined.
+    if let Some(main) = thread::current() {
+        unsafe { libc::pthread_setspecific(key, (main as *mut Thread).cast()) };
+        HANDLES.lock().insert(unsafe { libc::pthread_self() }, main.index);
+    }
 }
 
 /// In the child of a fork, which has one thread.
@@ -220,6 +226,10 @@ unsafe extern "C" fn at_end(thread: *mut c_void) {
     if record.exit_rounds < ROUNDS {
         libc::pthread_setspecific(KEY.load(Relaxed), thread);
         return;
+    }
+    while let Some(held) = record.held().iter().rfind(|held| held.mode == Mode::Exclusive).copied() {
+        objects::abandoned(record, held.address);
+        record.let_go(held.address);
     }
     // Joinable threads are found by their handle until they are joined.
     if record.life.load(Acquire) == DETACHED {
