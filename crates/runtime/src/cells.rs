@@ -39,7 +39,7 @@ pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, sit
     let offset = address % GRANULE;
     if offset + bytes <= GRANULE {
         granule(thread, address - offset, ((1 << bytes) - 1) << offset, kind, context);
-    } else if bytes == 2 * GRANULE && address % (2 * GRANULE) == 0 {
+    } else if bytes == 2 * GRANULE && address.is_multiple_of(2 * GRANULE) {
         pair(thread, address, kind, context);
     } else {
         spans::span(thread, address, bytes, kind, context);

@@ -40,7 +40,7 @@ pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, conte
 /// Whole granules, fewer than a line has.
 fn short(thread: &mut Thread, mut at: usize, end: usize, kind: Kind, context: u32) {
     while at < end {
-        if at % (2 * GRANULE) == 0 && at + GRANULE < end {
+        if at.is_multiple_of(2 * GRANULE) && at + GRANULE < end {
             pair(thread, at, kind, context);
             at += 2 * GRANULE;
         } else {

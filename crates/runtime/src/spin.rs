@@ -119,7 +119,7 @@ impl Owned {
                 return Taken::Locked;
             }
             tries = tries.wrapping_add(1);
-            if tries % 64 == 0 {
+            if tries.is_multiple_of(64) {
                 pause();
             } else {
                 std::hint::spin_loop();

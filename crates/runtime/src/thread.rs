@@ -323,7 +323,7 @@ impl Thread {
             self.used = false;
             self.grown = false;
             self.epoch += 1;
-            if self.epoch % epochs::RUN == 0 {
+            if self.epoch.is_multiple_of(epochs::RUN) {
                 self.new_epoch();
             }
             self.show_epoch();
