@@ -453,3 +453,46 @@ pub fn record(index: u32) -> &'static mut Thread {
 fn record_address(index: u32) -> usize {
     THREADS + index as usize * STRIDE
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, Frame, LOOPS, ShortContext};
+    use crate::epochs::{RUN, Run, TAG};
+    use crate::layout::{CELLS, MASK, TABLES, contexts};
+    use std::mem::offset_of;
+    use std::process::Command;
+
+    /// Both halves of the runtime must mean the same memory.
+    #[test]
+    fn hot_c_has_the_same_layouts() {
+        let same = [
+            ("sizeof(struct raddle_thread)", size_of::<Block>()),
+            ("sizeof(struct raddle_frame)", size_of::<Frame>()),
+            ("sizeof(struct raddle_context)", size_of::<ShortContext>()),
+            ("sizeof(struct raddle_run)", size_of::<Run>()),
+            ("__builtin_offsetof(struct raddle_thread, top)", offset_of!(Block, top)),
+            ("__builtin_offsetof(struct raddle_thread, known)", offset_of!(Block, known)),
+            ("__builtin_offsetof(struct raddle_thread, inside)", offset_of!(Block, inside)),
+            ("__builtin_offsetof(struct raddle_thread, values)", offset_of!(Block, values)),
+            ("__builtin_offsetof(struct raddle_thread, last)", offset_of!(Block, last)),
+            ("__builtin_offsetof(struct raddle_thread, contexts)", offset_of!(Block, contexts)),
+            ("__builtin_offsetof(struct raddle_context, id)", offset_of!(ShortContext, id)),
+            ("__builtin_offsetof(struct raddle_frame, node)", offset_of!(Frame, node)),
+            ("sizeof(((struct raddle_thread *)0)->last) / 8", LOOPS),
+            ("RADDLE_CELLS", CELLS),
+            ("RADDLE_CONTEXTS", contexts(0) as *const _ as usize),
+            ("(uint64_t)RADDLE_RUNS", TABLES),
+            ("RADDLE_RUN", RUN as usize),
+            ("RADDLE_TAG", TAG as usize),
+            ("RADDLE_MASK", MASK),
+        ];
+        let asserts = same.map(|(text, value)| format!("_Static_assert({text} == {value}ull, \"\");\n"));
+        let folder = std::env::temp_dir().join(format!("raddle-layouts-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("layouts.c");
+        std::fs::write(&file, crate::HOT_C.to_owned() + &asserts.concat()).unwrap();
+        let clang = Command::new("clang-19").args(["-fsyntax-only", "-w"]).arg(&file).output().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(clang.status.success(), "{}", String::from_utf8_lossy(&clang.stderr));
+    }
+}
