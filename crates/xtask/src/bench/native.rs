@@ -231,7 +231,9 @@ impl With {
 }
 
 fn row(name: &str, with: With, cost: Option<Cost>, plain: Option<Cost>) -> String {
-    let Some(cost) = cost else { return format!("| {name} | {} | not in 20 s, or failed | | | | | |\n", with.name()) };
+    let Some(cost) = cost else {
+        return format!("| {name} | {} | not in 20 s, or failed | | | | | |\n", with.name());
+    };
     let times = |pick: &dyn Fn(Cost) -> f64| plain.map_or(0.0, |plain| pick(cost) / pick(plain).max(0.01));
     format!(
         "| {name} | {} | {:.2} | {:.1} | {:.2} | {:.1} | {:.0} | {:.1} |\n",
