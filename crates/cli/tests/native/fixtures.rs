@@ -105,7 +105,11 @@ fn run(path: &Path, fixture: &Fixture, folder: &Path, program: &str, exception: 
     let mut seen: BTreeSet<(u64, u64)> = BTreeSet::new();
     let mut complaints = Vec::new();
     // Once more where a schedule may have hidden it.
-    let attempts = if fixture.truth == Truth::Race { 5 } else { 1 };
+    let attempts = match (fixture.truth, exception) {
+        (Truth::Race, None) => 20,
+        (Truth::Race, Some(_)) => 3,
+        _ => 1,
+    };
     for _ in 0..attempts {
         match report(path, fixture, folder, program) {
             Err(message) => return vec![message],
