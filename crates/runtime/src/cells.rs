@@ -27,8 +27,8 @@ pub const WHOLE: u8 = 0b1111;
 /// Accesses this many bytes apart may be of a loop, of which so many steps ahead are fetched.
 const NEAR: usize = 64;
 const AHEAD: usize = 64;
-/// How often a context is looked at again before it is taken as it is.
-const PATIENCE: u32 = 300;
+/// How often a context is looked at again before it counts as unknown: its owner may have been put aside by the system for a while.
+const PATIENCE: u32 = 1_000;
 
 /// An access of `bytes` bytes from `address`.
 #[inline]
@@ -283,17 +283,18 @@ fn context_of(thread: &Thread, at: usize, side: usize, epoch: u32) -> u32 {
         // It may be this moment's; an old word can have the same 8 bits by chance.
         (0..8).for_each(|_| std::hint::spin_loop());
     }
-    let mut word = layout::contexts(at)[side].load(Relaxed);
     for tries in 0..PATIENCE {
+        let word = layout::contexts(at)[side].load(Relaxed);
         if word & 0xff == stamp(0, epoch) {
-            break;
+            return word >> 8;
         }
-        if tries > 100 {
-            gate::pause();
+        match tries {
+            0..100 => std::hint::spin_loop(),
+            100..200 => gate::pause(),
+            _ => gate::sleep(),
         }
-        word = layout::contexts(at)[side].load(Relaxed);
     }
-    word >> 8
+    0
 }
 
 /// Lets the test in hot.c pass for this set of readers.

@@ -78,6 +78,16 @@ pub fn pause() {
     unsafe { libc::syscall(libc::SYS_sched_yield) };
 }
 
+/// A longer pause. Leaves `errno` alone.
+pub fn sleep() {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+    unsafe {
+        let errno = *libc::__errno_location();
+        libc::syscall(libc::SYS_nanosleep, &time, std::ptr::null_mut::<libc::timespec>());
+        *libc::__errno_location() = errno;
+    }
+}
+
 #[cold]
 fn enter_slowly(thread: &Thread, depth: u32) {
     // A signal handler that interrupted somebody inside must not wait: the collector waits for the interrupted one.
