@@ -166,14 +166,12 @@ mod tests {
     use crate::statics::Statically;
     use crate::witness::Claim;
     use crate::{bug, plain};
-    use raddle_base::{IdVec, SiteId, Span};
+    use raddle_base::{SiteId, Span};
     use raddle_certify::Witness;
+    use raddle_config::Config;
     use raddle_facts::StaticProof;
     use raddle_finding::{Assumption, Deadlocks, Evidence, Finding, FindingKind, Outcome, Verdict};
-    use raddle_interp::Options;
     use raddle_ir::{DataModel, FileId, FunctionId, Program, SiteInfo};
-    use raddle_libmodel::Models;
-    use std::sync::{Arc, OnceLock};
 
     fn loaded() -> Loaded {
         let mut program = Program::new(DataModel::Lp64);
@@ -181,20 +179,7 @@ mod tests {
             let span = Span { file: FileId(0), line, column: 1 };
             program.sites.push(SiteInfo { function: FunctionId(0), span: Some(span) });
         }
-        Loaded {
-            program: Arc::new(program),
-            models: Arc::new(Models { meanings: IdVec::new() }),
-            options: Options::default(),
-            hash: OnceLock::new(),
-            config: None,
-            stdin_digest: None,
-            warnings: Vec::new(),
-            assumptions: Vec::new(),
-            entries: Vec::new(),
-            has_main: true,
-            bugs: Vec::new(),
-            _release: None,
-        }
+        Loaded::of_program(program, &Config::default())
     }
 
     fn finding(id: &str, evidence: Evidence) -> Finding {

@@ -4,12 +4,12 @@
 //! archives, are in it. They become one object that takes the place of theirs in a second link. Archives stay where they are: what
 //! they define is defined already, so nothing is taken from them again; only `--whole-archive` needs its members sorted.
 
-use super::Choose;
 use super::archive;
 use super::command::{Action, Command, Input, Kind, Word};
 use super::compile;
 use super::instrumented::{self, Instrumented};
 use super::tools::{self, Tools};
+use super::{Choose, Prune};
 use crate::NativeError;
 use raddle_frontend::embedded::{self, BITCODE_SECTION, SITES_SECTION, Unit, elf, encode};
 use raddle_instrument::Output;
@@ -49,8 +49,31 @@ pub(super) fn link(tools: &Tools, command: &Command, choose: Choose<'_>) -> Resu
     // A program without checks must not pass for one with them.
     std::fs::remove_file(&output).map_err(|error| NativeError::file(&output, error))?;
     let kind = if command.action == Action::Shared { Output::SharedLibrary } else { Output::Executable };
-    let program = instrumented::build(&units, kind, &|program| choose(program, command.prune))?;
+    // Code that the analysis does not see may use what it takes for private.
+    let prune = if has_foreign_code(command, &done) { Prune::Nothing } else { command.prune };
+    let program = instrumented::build(&units, kind, &|program| choose(program, prune))?;
     finish(tools, command, &program, &done, &output)
+}
+
+/// Whether something is linked, besides libraries, that has no bitcode.
+fn has_foreign_code(command: &Command, done: &[&Input]) -> bool {
+    let is_foreign = |path: &Path| match std::fs::read(path) {
+        Ok(bytes) if elf::kind(&bytes) == Some(elf::Kind::Object) => !has_bitcode(&bytes),
+        Ok(bytes) if archive::is_archive(&bytes) => {
+            archive::foreign_members(path, &bytes).map_or(true, |members| !members.is_empty())
+        }
+        _ => false,
+    };
+    command.words.iter().any(|word| match word {
+        Word::Input(input) if input.kind == Kind::Linked => is_foreign(&input.path),
+        Word::Input(input) => !done.contains(&input),
+        Word::Linker(piece) => is_foreign(Path::new(piece)),
+        Word::Flag(_) => false,
+    })
+}
+
+fn has_bitcode(object: &[u8]) -> bool {
+    elf::sections(object, BITCODE_SECTION).is_ok_and(|found| !found.is_empty())
 }
 
 fn keep(tools: &Tools, output: &Path, units: &[Unit]) -> Result<(), NativeError> {
@@ -180,8 +203,7 @@ impl Second<'_> {
     fn files(&mut self, path: &Path) -> Result<Vec<PathBuf>, NativeError> {
         let Ok(bytes) = std::fs::read(path) else { return Ok(vec![path.to_owned()]) };
         if elf::kind(&bytes) == Some(elf::Kind::Object) {
-            let ours = elf::sections(&bytes, BITCODE_SECTION).is_ok_and(|found| !found.is_empty());
-            return Ok(if ours { Vec::new() } else { vec![path.to_owned()] });
+            return Ok(if has_bitcode(&bytes) { Vec::new() } else { vec![path.to_owned()] });
         }
         if self.whole == Whole::No || !archive::is_archive(&bytes) {
             return Ok(vec![path.to_owned()]);

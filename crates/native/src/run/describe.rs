@@ -48,9 +48,6 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
     findings.sort_by_key(|finding| {
         finding.accesses.iter().map(|access| access.at.clone()).collect::<Vec<Frame>>()
     });
-    for (index, finding) in findings.iter_mut().enumerate() {
-        finding.id = format!("f{}", index + 1);
-    }
     findings
 }
 
@@ -89,10 +86,15 @@ impl Image {
         owner.map(|(base, sites)| sites.frames(id - base)).unwrap_or_default()
     }
 
+    /// The same for an access; nothing where the run-time library did not keep its place.
+    fn places(&self, access: &Access) -> Vec<Site<'_>> {
+        if access.size == Some(0) { Vec::new() } else { self.sites(access.site) }
+    }
+
     /// Equal for races at the same two places.
     fn identity(&self, race: &Race) -> [(Frame, bool); 2] {
         let mut ends = race.accesses.each_ref().map(|access| {
-            let at = self.sites(access.site).first().map(frame).unwrap_or_else(nowhere);
+            let at = self.places(access).first().map(frame).unwrap_or_else(nowhere);
             (at, access.write)
         });
         ends.sort();
@@ -116,7 +118,7 @@ impl Image {
     }
 
     fn access(&self, access: &Access) -> AccessReport {
-        let sites = self.sites(access.site);
+        let sites = self.places(access);
         let first = sites.first();
         let expression = first.map(|site| match site.kind {
             Kind::Copy if !access.write => site.source,
@@ -130,7 +132,8 @@ impl Image {
             _ if access.write => "write",
             _ => "read",
         };
-        let mut frames = self.frames(access.site, &access.stack);
+        let mut frames: Vec<Frame> = sites.iter().map(frame).collect();
+        frames.extend(access.stack.iter().flat_map(|call| self.frames(*call, &[])));
         let function = frames.last().map(|frame| frame.function.clone()).unwrap_or_default();
         let at = if frames.is_empty() { nowhere() } else { frames.remove(0) };
         AccessReport {

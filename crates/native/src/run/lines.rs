@@ -92,6 +92,9 @@ pub(super) struct Access {
     pub(super) write: bool,
     #[serde(default)]
     pub(super) atomic: bool,
+    /// In bytes; 0: where and how it was is not known any more.
+    #[serde(default)]
+    pub(super) size: Option<u32>,
     /// Calls, innermost first.
     #[serde(default)]
     pub(super) stack: Vec<u32>,

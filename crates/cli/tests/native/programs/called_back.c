@@ -1,0 +1,13 @@
+// `bump` is called by nobody here.
+int bumped;
+
+void *bump(void *arg)
+{
+    bumped++;
+    return arg;
+}
+
+int main(void)
+{
+    return 0;
+}
