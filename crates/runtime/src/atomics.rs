@@ -17,6 +17,7 @@ use crate::gate;
 use crate::lanes::{Conflicts, Full, Kind, Lane};
 use crate::layout::{self, GRANULE, HAS_ATOMICS};
 use crate::log::{self, What};
+use crate::observe::{self, Detector};
 use crate::records::{self, Group, Record};
 use crate::report;
 use crate::spin::Taken;
@@ -25,6 +26,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 const UNIT: usize = 8;
 const NESTED: usize = 4;
+/// As number of records: the detector does not follow the access.
+const ALONE: usize = usize::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -80,8 +83,21 @@ pub fn enter(
     if depth == NESTED || bytes == 0 || bytes > 2 * UNIT {
         return false;
     }
-    gate::enter(thread);
+    let detector = match observe::is_on() {
+        true => {
+            let atomic = observe::Atomic { address, bytes, operation, order, failure, site };
+            observe::before_atomic(thread, &atomic)
+        }
+        false => Detector::Follows,
+    };
     let operation = operation as u32;
+    if detector == Detector::Stays {
+        thread.pending.stack[depth] =
+            Access { address, bytes, operation, order, failure, site, records: [0; 3], count: ALONE };
+        thread.pending.depth = depth + 1;
+        return true;
+    }
+    gate::enter(thread);
     let mut access = Access { address, bytes, operation, order, failure, site, records: [0; 3], count: 0 };
     if let Some((id, version)) = needs_nothing(thread, &access) {
         access.records = [id, version, 0];
@@ -126,6 +142,9 @@ fn lock_all(thread: &Thread, access: &mut Access) -> bool {
 /// bytes that the thread accessed in the same way in this epoch. Then it needs no lock, if the version is still the same afterwards.
 #[inline(always)]
 fn needs_nothing(thread: &Thread, access: &Access) -> Option<(u32, u32)> {
+    if observe::is_on() {
+        return None;
+    }
     let stores = access.operation != Operation::Load as u32;
     let relaxed = access.order == Order(0) && access.failure == Order(0);
     if stores && (!relaxed || access.operation == Operation::Store as u32 || !thread.release_fence.is_empty())
@@ -161,6 +180,12 @@ fn needed_nothing(access: &Access) -> bool {
 pub fn leave(thread: &mut Thread, succeeded: bool) {
     thread.pending.depth -= 1;
     let mut access = thread.pending.stack[thread.pending.depth];
+    if observe::is_on() {
+        observe::after_atomic(thread, &access.observed(), succeeded);
+        if access.count == ALONE {
+            return;
+        }
+    }
     let (operation, order) = match (access.operation, succeeded) {
         (0, _) => (Operation::Load, access.order),
         (1, _) => (Operation::Store, access.order),
@@ -250,6 +275,9 @@ fn perform(thread: &mut Thread, access: &Access, operation: Operation, order: Or
 }
 
 pub fn fence(thread: &mut Thread, order: Order, site: u32) {
+    if observe::is_on() && observe::fence(thread, order, site) == Detector::Stays {
+        return;
+    }
     gate::enter(thread);
     log::event(thread, What::Fence { order }, 0, 0, site);
     if order.acquires() {
@@ -504,6 +532,17 @@ impl Access {
     #[inline(always)]
     fn granules(&self) -> (usize, usize) {
         (self.address & !(GRANULE - 1), (self.address + self.bytes - 1) & !(GRANULE - 1))
+    }
+
+    fn observed(&self) -> observe::Atomic {
+        let Access { address, bytes, order, failure, site, .. } = *self;
+        let operation = match self.operation {
+            0 => Operation::Load,
+            1 => Operation::Store,
+            2 => Operation::Modify,
+            _ => Operation::CompareExchange,
+        };
+        observe::Atomic { address, bytes, operation, order, failure, site }
     }
 
     fn unlock(&self) {

@@ -13,6 +13,7 @@ use crate::gate;
 use crate::lanes::{Conflicts, Full, Kind, Lane, group, ungroup};
 use crate::layout::{self, GRANULE};
 use crate::memo::{Key, Step};
+use crate::observe;
 use crate::report;
 use crate::spans;
 use crate::thread::{self, LOOPS, Thread};
@@ -33,6 +34,16 @@ const PATIENCE: u32 = 1_000;
 /// An access of `bytes` bytes from `address`.
 #[inline]
 pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site: u32) {
+    if observe::is_on() {
+        let range = observe::Access { first: address, stride: 0, count: 1, size: bytes, kind, site };
+        return observe::access(thread, range);
+    }
+    step(thread, address, bytes, kind, site);
+}
+
+/// The detector's part of an access.
+#[inline]
+pub fn step(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site: u32) {
     fetch_ahead(thread, address, site);
     gate::enter(thread);
     let context = contexts::of(thread, site, Shape::plain(bytes, kind == Kind::Write));
@@ -233,17 +244,17 @@ fn transition(
     let mut lanes = lanes_of(thread, at, old);
     if mask == WHOLE && lanes[1..].iter().all(|lane| *lane == lanes[0]) {
         let lane = lanes[0].after(thread, kind, context, WHOLE, conflicts)?;
-        return step(thread, old, [lane; 4]);
+        return settled(thread, old, [lane; 4]);
     }
     for (byte, lane) in lanes.iter_mut().enumerate() {
         if mask & 1 << byte != 0 {
             *lane = lane.after(thread, kind, context, 1 << byte, conflicts)?;
         }
     }
-    step(thread, old, lanes)
+    settled(thread, old, lanes)
 }
 
-fn step(thread: &Thread, old: u64, lanes: [Lane; 4]) -> Result<Step, Full> {
+fn settled(thread: &Thread, old: u64, lanes: [Lane; 4]) -> Result<Step, Full> {
     let [lane, rest @ ..] = &lanes;
     let (write, read) = halves(old);
     // A half that another thread's epoch comes back to from a group would need its context stored by this thread: it stays a group.

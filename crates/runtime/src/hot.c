@@ -27,11 +27,11 @@ struct raddle_context {
 
 struct raddle_thread {
     uint32_t epoch;
-    uint32_t flags;
+    uint32_t flags; /* 0: steps may be made here; RADDLE_OBSERVED: somebody wants to see them; RADDLE_UNKNOWN */
     struct raddle_frame *top;
     struct raddle_frame *limit;
     uint32_t known[64]; /* sets of readers known to hold this epoch, by their low bits */
-    /* Parts of the thread's record in Rust; null for threads that the runtime does not know. */
+    /* Parts of the thread's record in Rust, if the runtime knows the thread. */
     uint32_t *inside, *locks;
     uint8_t *used;
     uint32_t *values;
@@ -44,6 +44,8 @@ struct raddle_run {
     uint32_t slot, first, thread, next;
 };
 
+#define RADDLE_OBSERVED 1u
+#define RADDLE_UNKNOWN 2u
 #define RADDLE_CELLS 0x100000000000ull
 #define RADDLE_CONTEXTS 0x300003579000ull
 #define RADDLE_RUNS ((const struct raddle_run *)0x690000000000ull)
@@ -62,7 +64,7 @@ extern _Thread_local struct raddle_thread __raddle_self __attribute__((tls_model
 /* Where threads write that the runtime does not know yet. */
 static struct raddle_frame raddle_nowhere[2];
 __attribute__((visibility("default"), tls_model("initial-exec"))) _Thread_local struct raddle_thread __raddle_self = {
-    .epoch = 0xffffffffu, .top = raddle_nowhere, .limit = raddle_nowhere, .known = {[0 ... 63] = 0xffffffffu}};
+    .epoch = 0xffffffffu, .flags = RADDLE_UNKNOWN, .top = raddle_nowhere, .limit = raddle_nowhere, .known = {[0 ... 63] = 0xffffffffu}};
 
 __attribute__((visibility("default"))) struct raddle_thread *__raddle_block(void)
 {
@@ -119,7 +121,7 @@ static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uin
 {
     const struct raddle_frame *top = __raddle_self.top;
     const struct raddle_context *context = &__raddle_self.contexts[site % 64];
-    if (p % bytes || !__raddle_self.inside || context->site != site || context->node != top->node || (!top->node && top->function) ||
+    if (p % bytes || __raddle_self.flags || context->site != site || context->node != top->node || (!top->node && top->function) ||
         context->locks != *__raddle_self.locks || context->shape != (bytes | (write ? 1u << 31 : 0)))
         return 0;
     raddle_fetch(p, site);

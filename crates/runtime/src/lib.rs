@@ -28,6 +28,7 @@ mod layout;
 mod log;
 mod memo;
 mod objects;
+mod observe;
 mod options;
 mod output;
 mod people;

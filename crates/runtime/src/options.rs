@@ -1,5 +1,6 @@
 //! What `raddle run` tells the runtime by the environment: `RADDLE_OUT` (file of findings), `RADDLE_OPTIONS` (key=value, commas).
 
+use crate::observe::{self, Mode};
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
 
@@ -38,6 +39,12 @@ impl Options {
     fn parse(&mut self, text: &str) {
         for (key, value) in text.split(',').filter_map(|part| part.split_once('=')) {
             match key {
+                "mode" => observe::set_mode(match value {
+                    "record" => Mode::Record,
+                    "replay" => Mode::Replay,
+                    "explore" => Mode::Explore,
+                    _ => Mode::Run,
+                }),
                 "every" => self.every = value == "1",
                 "collect" => self.collect = value.parse().unwrap_or(0),
                 _ => {}

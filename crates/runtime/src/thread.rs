@@ -9,6 +9,7 @@ use crate::contexts::{LeafCache, NO_LOCKS};
 use crate::epochs;
 use crate::layout::THREADS;
 use crate::memo::Memo;
+use crate::observe;
 use crate::people;
 use crate::slots;
 use crate::walks::Walks;
@@ -24,6 +25,9 @@ const VALUES: usize = 512 << 10;
 const FRAMES: usize = 1 << 20;
 const DEEPEST: usize = (STRIDE - FRAMES) / size_of::<Frame>() - 2;
 const MOST_HELD: usize = 128;
+/// Bits of [`Block::flags`]: every access goes to [`crate::observe`]; the runtime does not know the thread.
+const OBSERVED: u32 = 1;
+const UNKNOWN: u32 = 2;
 
 /// The thread block of hot.c.
 #[repr(C)]
@@ -220,6 +224,7 @@ impl Thread {
             (*block).used = &raw const self.used;
             (*block).values = self.values();
             (*block).inside = &raw const self.inside;
+            (*block).flags = if observe::is_on() { OBSERVED } else { 0 };
         }
         SELF.set(self);
         self.new_epoch();
@@ -229,7 +234,7 @@ impl Thread {
     pub fn end(&mut self) {
         unsafe {
             (*self.block).epoch = u32::MAX;
-            (*self.block).inside = std::ptr::null();
+            (*self.block).flags = UNKNOWN;
         }
         self.block = std::ptr::null_mut();
         SELF.set(std::ptr::null_mut());
@@ -282,6 +287,19 @@ impl Thread {
         if !clock.is_empty() && !self.knows(clock) {
             self.acquire_values(clock.values());
         }
+        if observe::acquires_end_epochs() {
+            self.end_segment();
+        }
+    }
+
+    /// What the thread did so far is noted anew when it does it again.
+    #[cold]
+    fn end_segment(&mut self) {
+        if self.used {
+            self.after_release();
+            // What the next release publishes need not be what the last one did.
+            self.grown = true;
+        }
     }
 
     fn acquire_values(&mut self, values: &[u32]) {
@@ -306,6 +324,9 @@ impl Thread {
     pub fn acquire_all_of(&mut self, other: &Thread) {
         let values = unsafe { std::slice::from_raw_parts(other.values(), other.width) };
         self.acquire_values(values);
+        if observe::acquires_end_epochs() {
+            self.end_segment();
+        }
     }
 
     /// Own slot and the clock value that a release made now tells others.
@@ -456,7 +477,7 @@ fn record_address(index: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Frame, LOOPS, ShortContext};
+    use super::{Block, Frame, LOOPS, OBSERVED, ShortContext, UNKNOWN};
     use crate::epochs::{RUN, Run, TAG};
     use crate::layout::{CELLS, MASK, TABLES, contexts};
     use std::mem::offset_of;
@@ -479,6 +500,9 @@ mod tests {
             ("__builtin_offsetof(struct raddle_context, id)", offset_of!(ShortContext, id)),
             ("__builtin_offsetof(struct raddle_frame, node)", offset_of!(Frame, node)),
             ("sizeof(((struct raddle_thread *)0)->last) / 8", LOOPS),
+            ("__builtin_offsetof(struct raddle_thread, flags)", offset_of!(Block, flags)),
+            ("RADDLE_OBSERVED", OBSERVED as usize),
+            ("RADDLE_UNKNOWN", UNKNOWN as usize),
             ("RADDLE_CELLS", CELLS),
             ("RADDLE_CONTEXTS", contexts(0) as *const _ as usize),
             ("(uint64_t)RADDLE_RUNS", TABLES),

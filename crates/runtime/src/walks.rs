@@ -4,6 +4,7 @@ use crate::collect;
 use crate::contexts::{self, Shape};
 use crate::gate;
 use crate::lanes::Kind;
+use crate::observe;
 use crate::spans;
 use crate::thread::Thread;
 
@@ -20,6 +21,12 @@ pub struct Walk {
     pub count: usize,
     pub size: u32,
     pub kind: Kind,
+}
+
+impl Walk {
+    fn is_short(&self) -> bool {
+        self.count <= SHORT && self.stride.unsigned_abs() <= self.size as usize
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -63,10 +70,19 @@ impl Walks {
 
 pub fn walk(thread: &mut Thread, walk: Walk, site: u32) {
     let Walk { first, stride, count, size, kind } = walk;
-    let short = count <= SHORT && stride.unsigned_abs() <= size as usize;
-    if count == 0 || size == 0 || (!short && thread.caches().walks.has(&walk)) {
+    if count == 0 || size == 0 || (!walk.is_short() && thread.caches().walks.has(&walk)) {
         return;
     }
+    if observe::is_on() {
+        let range = observe::Access { first, stride, count, size: size as usize, kind, site };
+        return observe::access(thread, range);
+    }
+    step(thread, walk, site);
+}
+
+/// The detector's part of a walk.
+pub fn step(thread: &mut Thread, walk: Walk, site: u32) {
+    let Walk { first, stride, count, size, kind } = walk;
     gate::enter(thread);
     let context = contexts::of(thread, site, Shape::plain(size as usize, kind == Kind::Write));
     let last = first.wrapping_add_signed(stride.wrapping_mul(count as isize - 1));
@@ -80,7 +96,7 @@ pub fn walk(thread: &mut Thread, walk: Walk, site: u32) {
             at = at.wrapping_add_signed(stride);
         }
     }
-    if !short {
+    if !walk.is_short() {
         thread.caches().walks.put(walk);
     }
     gate::leave(thread);

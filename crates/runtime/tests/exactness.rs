@@ -25,6 +25,8 @@ fn racy_bytes_equal_the_closure() {
     compare(&program, "every=1", 0);
     // Again with a collection after every few new sets: nothing that is still needed may go.
     compare(&program, "every=1,collect=1", 1 << 32);
+    // Where somebody observes, acquires end epochs, too.
+    compare(&program, "every=1,mode=record", 1 << 33);
 }
 
 fn compare(program: &Path, options: &str, first: u64) {

@@ -1,0 +1,123 @@
+//! The one place where accesses go that somebody wants to see: a recorder, the control of a replay, an exploration.
+//!
+//! The mode is set once, before the program's first instruction. In a plain run nobody asks for it but the slow functions: a thread of which
+//! `flags` in hot.c is 0 makes its usual steps there. In every other mode all accesses that the inline test of the epoch does not
+//! settle come here, as ranges; so an observer sees the first access of each kind to each granule in each epoch. With a recorder or
+//! a replay an acquire ends the epoch as a release does, which makes an epoch a segment between synchronisations; a longer clock is
+//! as exact.
+
+use crate::atomics::{Operation, Order};
+use crate::cells;
+use crate::lanes::Kind;
+use crate::thread::Thread;
+use crate::walks::{self, Walk};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// What the process runs for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Mode {
+    /// The detector alone.
+    Run,
+    /// The detector, and a trace of what happens.
+    Record,
+    /// The detector, under an enforced schedule.
+    Replay,
+    /// A schedule from outside, no detector.
+    Explore,
+}
+
+/// Whether the detector makes its step, too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Detector {
+    Follows,
+    Stays,
+}
+
+/// `count` accesses of `size` bytes, `stride` bytes apart; one access has a stride of 0.
+#[derive(Clone, Copy)]
+pub struct Access {
+    pub first: usize,
+    pub stride: isize,
+    pub count: usize,
+    pub size: usize,
+    pub kind: Kind,
+    pub site: u32,
+}
+
+/// An atomic access about to be made.
+#[derive(Clone, Copy)]
+pub struct Atomic {
+    pub address: usize,
+    pub bytes: usize,
+    pub operation: Operation,
+    pub order: Order,
+    pub failure: Order,
+    pub site: u32,
+}
+
+static MODE: AtomicU8 = AtomicU8::new(Mode::Run as u8);
+
+pub fn set_mode(mode: Mode) {
+    MODE.store(mode as u8, Relaxed);
+}
+
+#[inline(always)]
+pub fn mode() -> Mode {
+    match MODE.load(Relaxed) {
+        0 => Mode::Run,
+        1 => Mode::Record,
+        2 => Mode::Replay,
+        _ => Mode::Explore,
+    }
+}
+
+#[inline(always)]
+pub fn is_on() -> bool {
+    MODE.load(Relaxed) != Mode::Run as u8
+}
+
+/// Whether an acquire ends the epoch.
+#[inline(always)]
+pub fn acquires_end_epochs() -> bool {
+    matches!(mode(), Mode::Record | Mode::Replay)
+}
+
+/// A plain access, or a walk of them, outside of the gate. Whoever observes comes first, then the detector.
+#[cold]
+pub fn access(thread: &mut Thread, access: Access) {
+    let detector = match mode() {
+        Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
+        Mode::Explore => Detector::Stays,
+    };
+    if detector == Detector::Stays {
+        return;
+    }
+    let Access { first, stride, count, size, kind, site } = access;
+    match count {
+        1 => cells::step(thread, first, size, kind, site),
+        _ => walks::step(thread, Walk { first, stride, count, size: size as u32, kind }, site),
+    }
+}
+
+/// Before an atomic access, outside of the gate and of every lock.
+#[cold]
+pub fn before_atomic(_thread: &mut Thread, _atomic: &Atomic) -> Detector {
+    match mode() {
+        Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
+        Mode::Explore => Detector::Stays,
+    }
+}
+
+/// After the real instruction, if the detector follows: while the record of the memory is locked.
+#[cold]
+pub fn after_atomic(_thread: &mut Thread, _atomic: &Atomic, _succeeded: bool) {}
+
+/// A fence, outside of the gate.
+#[cold]
+pub fn fence(_thread: &mut Thread, _order: Order, _site: u32) -> Detector {
+    match mode() {
+        Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
+        Mode::Explore => Detector::Stays,
+    }
+}
