@@ -249,6 +249,8 @@ pub(crate) enum Format {
     Concise,
     /// One object, for programs
     Json,
+    /// SARIF 2.1.0, for code-scanning services and editors
+    Sarif,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -48,6 +48,7 @@ fn text(outcome: &Outcome, output: &OutputArgs) -> String {
         Format::Full => raddle_report::full(outcome, &FileSources::default(), &look(output)),
         Format::Concise => raddle_report::concise(outcome),
         Format::Json => raddle_report::json(outcome),
+        Format::Sarif => raddle_report::sarif(outcome),
     }
 }
 
@@ -65,7 +66,8 @@ pub(crate) fn write_run(answer: &Answer, end: End, output: &OutputArgs) -> anyho
         End::Killed(signal) => format!("raddle: the program was ended by signal {signal}\n"),
         End::Stopped => "raddle: the program was stopped: the time limit was reached\n".to_owned(),
     };
-    let nothing = answer.outcome.findings.is_empty() && output.format != Format::Json;
+    let for_people = matches!(output.format, Format::Full | Format::Concise);
+    let nothing = answer.outcome.findings.is_empty() && for_people;
     lines.push_str(if nothing { "raddle: no data race was seen in this run\n" } else { &text });
     // Standard error may be closed; the exit code tells, too.
     let _ = std::io::stderr().lock().write_all(lines.as_bytes());

@@ -1,25 +1,15 @@
 //! The JSON report: schema 1 of the design page, one object, keys in a fixed order.
 
-use crate::full::shell_word;
-use raddle_finding::{
-    AccessReport, CertificateFile, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Verdict,
-};
+use crate::names;
+use raddle_finding::{AccessReport, CertificateFile, Evidence, Finding, FindingKind, Frame, Outcome};
 use serde::Serialize;
 
 /// One object and a line end. `seconds` is the only value that differs between two runs on the same input.
 pub fn json(outcome: &Outcome) -> String {
     let report = Report {
         schema: 1,
-        verdict: match outcome.verdict {
-            Verdict::Race => "race",
-            Verdict::Safe => "safe",
-            Verdict::Unknown => "unknown",
-        },
-        deadlocks: match outcome.deadlocks {
-            Deadlocks::Found => "found",
-            Deadlocks::None => "none",
-            Deadlocks::Unknown => "unknown",
-        },
+        verdict: names::verdict(outcome.verdict),
+        deadlocks: names::deadlocks(outcome.deadlocks),
         findings: outcome.findings.iter().map(finding).collect(),
         proved: outcome
             .proved
@@ -35,14 +25,7 @@ pub fn json(outcome: &Outcome) -> String {
             .collect(),
         assumptions: outcome.assumptions.iter().map(|a| a.id).collect(),
         deadlock_assumptions: outcome.deadlock_assumptions.iter().map(|a| a.id).collect(),
-        unknown_reasons: outcome
-            .unknown_reasons
-            .iter()
-            .map(|reason| match reason.place.as_str() {
-                "" => reason.text.clone(),
-                place => format!("{place}: {}", reason.text),
-            })
-            .collect(),
+        unknown_reasons: outcome.unknown_reasons.iter().map(names::reason).collect(),
         stats: StatsJson {
             executions: outcome.stats.executions,
             seconds: rounded(outcome.stats.seconds),
@@ -173,21 +156,19 @@ struct StaticJson {
 }
 
 fn finding(finding: &Finding) -> FindingJson<'_> {
-    let (evidence, file, contexts) = match &finding.evidence {
-        Evidence::Replayed { file, .. } => ("replayed", file.as_deref(), None),
-        Evidence::Observed => ("observed", None, None),
-        Evidence::Predicted => ("predicted", None, None),
-        Evidence::Warning { contexts, .. } => ("warning", None, Some(*contexts)),
+    let contexts = match finding.evidence {
+        Evidence::Warning { contexts, .. } => Some(contexts),
+        _ => None,
     };
     FindingJson {
         id: &finding.id,
         kind: finding.kind.name(),
         variable: &finding.variable,
-        evidence,
+        evidence: names::evidence(&finding.evidence),
         engine: finding.engine,
         rank: finding.rank,
         contexts,
-        replay: file.map(|file| format!("raddle replay {}", shell_word(file))).unwrap_or_default(),
+        replay: names::replay(&finding.evidence).unwrap_or_default(),
         accesses: finding.accesses.iter().map(|a| access(finding.kind, a)).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! Makes text of findings: terminal reports, one-line lists, JSON. The only place where findings become sentences.
+//! Makes text of findings: terminal reports, one-line lists, JSON, SARIF. The only place where findings become sentences.
 //!
 //! Everything here is a pure function of the outcome, the options and the source lines that are shown; nothing is decided.
 
@@ -6,7 +6,9 @@ mod concise;
 mod explain;
 mod full;
 mod json;
+mod names;
 mod race;
+mod sarif;
 mod snippet;
 mod sources;
 mod style;
@@ -16,5 +18,6 @@ pub use concise::concise;
 pub use explain::explain;
 pub use full::full;
 pub use json::json;
+pub use sarif::sarif;
 pub use sources::{FileSources, NoSources, Sources};
 pub use style::{Colour, Look};

@@ -34,7 +34,7 @@ pub(crate) fn problem_words(finding: &Finding, kind: ProblemKind) -> String {
     format!("{possible}{}", words(kind))
 }
 
-fn words(kind: ProblemKind) -> &'static str {
+pub(crate) fn words(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Deadlock => "deadlock",
         ProblemKind::Livelock => "livelock",

@@ -1,8 +1,9 @@
 //! The answer about the whole program, in words.
 
 use crate::full::shell_word;
+use crate::names;
 use crate::style::{Look, Paint, wrap};
-use raddle_finding::{Assumption, CertificateFile, Deadlocks, FindingKind, Outcome, Verdict};
+use raddle_finding::{Assumption, CertificateFile, FindingKind, Outcome, Verdict};
 
 /// `verdict: race, 2 data races; deadlocks: none; 12 executions`
 pub(crate) fn verdict_line(outcome: &Outcome) -> String {
@@ -25,12 +26,7 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
     if doubtful > 0 {
         line.push_str(&format!("; {}", count(doubtful, "other warning", "other warnings")));
     }
-    let deadlocks = match outcome.deadlocks {
-        Deadlocks::Found => "found",
-        Deadlocks::None => "none",
-        Deadlocks::Unknown => "unknown",
-    };
-    line.push_str(&format!("; deadlocks: {deadlocks}"));
+    line.push_str(&format!("; deadlocks: {}", names::deadlocks(outcome.deadlocks)));
     if !is_static(outcome) {
         let executions = count(outcome.stats.executions as usize, "execution", "executions");
         line.push_str(&format!("; {executions}"));

@@ -6,7 +6,7 @@ use raddle_finding::{
     Explanation, Finding, FindingKind, Frame, LockReport, OrderBy, OtherAccess, Outcome, PairStanding,
     Proved, Reach, RunningThread, StaticCounts, Stats, ThreadReport, UnknownReason, Verdict, Why,
 };
-use raddle_report::{Colour, Look, Sources, concise, explain, full, json};
+use raddle_report::{Colour, Look, Sources, concise, explain, full, json, sarif};
 use std::path::Path;
 
 const SOURCE: &str = "tests/data/queue.c";
@@ -310,6 +310,7 @@ fn all_forms() {
         check(&format!("{name}.full.txt"), &wide);
         check(&format!("{name}.concise.txt"), &concise(outcome));
         check(&format!("{name}.json"), &json(outcome));
+        check(&format!("{name}.sarif"), &sarif(outcome));
         // Colours change nothing but colours.
         let coloured = full(outcome, &sources, &Look { colour: Colour::Ansi, ..Look::default() });
         assert_ne!(coloured, wide);

@@ -34,6 +34,33 @@ fn json_is_one_object_of_schema_1() {
 }
 
 #[test]
+fn sarif_has_a_result_per_finding_and_says_why_an_answer_is_unknown() {
+    let scratch = Scratch::new();
+    let log = |args: &[&str], exit| -> Value {
+        let ran = scratch.raddle(args);
+        serde_json::from_str(&ran.expect(exit, &[]).stdout).expect("stdout is JSON and nothing else")
+    };
+    let race = log(&["check", "--format", "sarif", text(&example("counter_race.c"))], 1);
+    assert_eq!(race["version"], "2.1.0");
+    let run = &race["runs"][0];
+    assert_eq!(run["properties"]["verdict"], "race");
+    let result = &run["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"data-race".into(), &"error".into()));
+    let at = &result["locations"][0]["physicalLocation"];
+    assert!(at["artifactLocation"]["uri"].as_str().unwrap().ends_with("counter_race.c"), "{at}");
+    assert_eq!(at["region"]["startLine"], 10);
+
+    let unknown = log(
+        &["explore", "--max-executions", "1", "--format", "sarif", text(&example("counter_atomic.c"))],
+        3,
+    );
+    let run = &unknown["runs"][0];
+    assert_eq!((&run["properties"]["verdict"], &run["results"]), (&"unknown".into(), &Value::Array(vec![])));
+    let reasons = &run["invocations"][0]["toolExecutionNotifications"];
+    assert!(reasons[0]["message"]["text"].as_str().is_some_and(|text| !text.is_empty()), "{run}");
+}
+
+#[test]
 fn concise_is_one_line_per_finding() {
     let scratch = Scratch::new();
     let ran = scratch.raddle(&["check", "--format", "concise", text(&example("counter_race.c"))]);
