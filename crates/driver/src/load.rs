@@ -213,6 +213,12 @@ fn options(subject: &Subject, stdin: Vec<u8>) -> Options {
     Options { args, stdin, spurious_wakeups, ..Options::default() }
 }
 
+/// The `raddle.toml` of the project that is being built: in the working folder, or the nearest one above it.
+pub(crate) fn config_above() -> Option<PathBuf> {
+    let folder = std::env::current_dir().ok()?;
+    folder.ancestors().map(|folder| folder.join("raddle.toml")).find(|path| path.is_file())
+}
+
 /// `raddle.toml` beside the first input, else in the current folder.
 pub(crate) fn config_nearby(inputs: &[PathBuf]) -> Option<PathBuf> {
     let beside = inputs.first().and_then(|input| input.parent()).map(|folder| folder.join("raddle.toml"));

@@ -7,10 +7,10 @@ use crate::load::{self, Loaded};
 use crate::statics::{self, OpenPairs, Question};
 use crate::watchdog::Bounds;
 use crate::{Answer, DriverError, plain};
-use raddle_config::{Config, Suppression};
+use raddle_config::{Config, LockFunctions, LockMode, Suppression, TrySuccess};
 use raddle_finding::{Deadlocks, Finding, Outcome, Stats, Verdict};
 use raddle_ir::Program;
-use raddle_native::cc::Prune;
+use raddle_native::cc::{Advice, Does, Mode, OwnLock, Prune, Success};
 use raddle_native::{Keep, Ran};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,7 +22,47 @@ pub use raddle_native::{End, RunRequest};
 
 /// `raddle cc` and `raddle c++`: the exit status is clang's own.
 pub fn cc(driver: Driver, arguments: Vec<OsString>) -> Result<u8, DriverError> {
-    Ok(raddle_native::cc::cc(driver, arguments, &choose)?)
+    let config = load::config_above().map(Config::load).transpose()?.unwrap_or_default();
+    let own_locks = config.locks.iter().flat_map(own_locks).collect();
+    Ok(raddle_native::cc::cc(driver, arguments, &Known { config, own_locks })?)
+}
+
+/// What `raddle.toml` and the static analysis tell a build.
+struct Known {
+    config: Config,
+    own_locks: Vec<OwnLock>,
+}
+
+impl Advice for Known {
+    fn keep(&self, program: &Program, prune: Prune) -> Keep {
+        choose(program, prune, &self.config)
+    }
+
+    fn own_locks(&self) -> &[OwnLock] {
+        &self.own_locks
+    }
+}
+
+fn own_locks(functions: &LockFunctions) -> Vec<OwnLock> {
+    let mode = match functions.mode {
+        LockMode::Exclusive => Mode::Exclusive,
+        LockMode::Shared => Mode::Shared,
+    };
+    let success = match functions.try_success {
+        TrySuccess::Zero => Success::Zero,
+        TrySuccess::NonZero => Success::NonZero,
+    };
+    [
+        (&functions.acquire, Does::Acquire),
+        (&functions.release, Does::Release),
+        (&functions.try_acquire, Does::Try(success)),
+    ]
+    .into_iter()
+    .filter_map(|(function, does)| {
+        let function = function.clone()?;
+        Some(OwnLock { function, argument: u32::from(functions.argument), mode, does })
+    })
+    .collect()
 }
 
 /// `raddle run`: one run of a program that `raddle cc` built, and how it ended.
@@ -73,15 +113,13 @@ const TRUE_OF_REAL_RUNS: [&str; 6] = ["A-INPUT", "A-MALLOC", "A-THREAD", "A-TIME
 const LONGEST: Duration = Duration::from_secs(60);
 const MEMORY: u64 = 4 << 30;
 
-fn choose(program: &Program, prune: Prune) -> Keep {
+fn choose(program: &Program, prune: Prune, config: &Config) -> Keep {
     let main = program.function_by_symbol("main");
     // Without `main` it is a library, and its callers are not known.
     if prune == Prune::Nothing || !main.is_some_and(|main| program.functions[main].is_defined()) {
         return Keep::All;
     }
-    let Ok(config) = load::config_nearby(&[]).map(Config::load).transpose() else { return Keep::All };
-    let config = config.unwrap_or_default();
-    let loaded = Loaded::of_program(program.clone(), &config);
+    let loaded = Loaded::of_program(program.clone(), config);
     let question = Question { entries: Vec::new(), explain: None, open: OpenPairs::NotWanted };
     let bounds = Bounds { time: Some(LONGEST), memory: Some(MEMORY), began: Instant::now() };
     let Ok(result) = statics::run(&loaded, question, &AtomicBool::new(false), bounds) else {

@@ -73,7 +73,7 @@ impl Barriers {
 fn is_free(function: Value) -> bool {
     let name = function.name();
     match hook_name(&name) {
-        Some(hook) => !hook.starts_with("atomic") && hook != "fence",
+        Some(hook) => !hook.starts_with("atomic") && !hook.starts_with("own_") && hook != "fence",
         None => name.starts_with("llvm.") || FREE.contains(&library_name(&name)) || is_pure_library(function),
     }
 }

@@ -20,6 +20,7 @@ mod inlining;
 mod llvm;
 mod locals;
 mod marks;
+mod own_locks;
 mod pipeline;
 mod reach;
 mod redundancy;
@@ -29,6 +30,7 @@ mod walks;
 
 use std::collections::BTreeSet;
 
+pub use own_locks::{Does, Mode, OwnLock, Success};
 use raddle_base::SiteId;
 pub use raddle_frontend::embedded::{Level, Unit};
 use raddle_frontend::{FrontendError, SitedUnit, link_sited};
@@ -72,6 +74,7 @@ pub struct Options<'a> {
     pub hot: Option<&'a [u8]>,
     /// Library functions that the runtime has as `__raddle_w_NAME`.
     pub wrapped: &'a [&'a str],
+    pub own_locks: &'a [OwnLock],
 }
 
 impl Default for Options<'_> {
@@ -83,6 +86,7 @@ impl Default for Options<'_> {
             reduce: Reduce::All,
             hot: None,
             wrapped: &[],
+            own_locks: &[],
         }
     }
 }

@@ -12,11 +12,12 @@ use crate::body::Body;
 use crate::checks;
 use crate::emit::Emitter;
 use crate::graph::Graph;
-use crate::hooks::{Hooks, PREFIX, WRAPPED};
+use crate::hooks::{Hooks, PREFIX, WRAPPED, hook_name};
 use crate::inlining;
 use crate::llvm::{Builder, CodeModel, Module, OptLevel, Problems, Target, Value};
 use crate::locals::{Captures, Locals};
 use crate::marks::{Marks, UsedSites};
+use crate::own_locks;
 use crate::redundancy;
 use crate::stack::{self, Silent};
 use crate::walks;
@@ -67,6 +68,7 @@ pub(crate) fn run(
     let mut marks = Marks::collect(&module, program, keep);
     // Before any pass: the optimiser knows what `strcpy` does, and would put unchecked accesses in its place.
     rename_wrapped(&module, options.wrapped);
+    let warnings = own_locks::surround(&module, options.own_locks);
     let pinned = pin_unused_loads(&module);
     module.run(BEFORE, &target).map_err(failed("inlining"))?;
     unpin(&module, pinned);
@@ -107,7 +109,7 @@ pub(crate) fn run(
     }
     let object = module.object(&target).map_err(failed("code generation"))?;
     problems.none().map_err(failed("code generation"))?;
-    Ok(Made { object, sites: marks.into_used(), text, warnings: Vec::new() })
+    Ok(Made { object, sites: marks.into_used(), text, warnings })
 }
 
 /// A check for every access, and the runtime told of every atomic operation.
@@ -182,6 +184,7 @@ fn is_ours(function: Value) -> bool {
     !function.is_declaration()
         && !function.function_has(None, "naked")
         && !function.function_has(None, "disable_sanitizer_instrumentation")
+        && hook_name(&function.name()).is_none()
 }
 
 /// A load whose value nobody uses is dead code for the inliner, but a read for a race checker.

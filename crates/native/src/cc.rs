@@ -21,6 +21,7 @@ use std::ffi::OsString;
 use tools::Tools;
 
 pub use flags::Prune;
+pub use raddle_instrument::{Does, Mode, OwnLock, Success};
 
 /// What the user called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,16 +30,21 @@ pub enum Driver {
     Cxx,
 }
 
-/// Decides which accesses of the linked program are checked.
-pub type Choose<'a> = &'a dyn Fn(&Program, Prune) -> Keep;
+/// What the build is told about the program.
+pub trait Advice {
+    /// Which accesses of the linked program are checked.
+    fn keep(&self, program: &Program, prune: Prune) -> Keep;
+
+    fn own_locks(&self) -> &[OwnLock];
+}
 
 /// Does what clang does with these arguments, and gives its exit status.
-pub fn cc(driver: Driver, arguments: Vec<OsString>, choose: Choose<'_>) -> Result<u8, NativeError> {
+pub fn cc(driver: Driver, arguments: Vec<OsString>, advice: &dyn Advice) -> Result<u8, NativeError> {
     let tools = Tools::find(driver)?;
     let command = Command::parse(arguments)?;
     match command.action {
         Action::Other => tools.replace_this_process(&command.given),
         Action::Compile => compile::compile(&tools, &command),
-        Action::Relocatable | Action::Shared | Action::Executable => link::link(&tools, &command, choose),
+        Action::Relocatable | Action::Shared | Action::Executable => link::link(&tools, &command, advice),
     }
 }

@@ -34,6 +34,9 @@ const PATIENCE: u32 = 1_000;
 /// An access of `bytes` bytes from `address`.
 #[inline]
 pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site: u32) {
+    if thread.apart > 0 {
+        return;
+    }
     if observe::is_on() {
         let range = observe::Access { first: address, stride: 0, count: 1, size: bytes, kind, site };
         return observe::access(thread, range);

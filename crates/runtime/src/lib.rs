@@ -31,6 +31,8 @@ mod objects;
 mod observe;
 mod options;
 mod output;
+#[cfg(feature = "program")]
+mod own;
 mod people;
 mod records;
 mod report;

@@ -43,6 +43,9 @@ pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
             thread.hold(address, mode);
         });
     }
+    if thread.apart > 0 {
+        return;
+    }
     gate::enter(thread);
     let object = OBJECTS.get(id_of(address));
     if object.owner == thread.index + 1 {
@@ -60,6 +63,9 @@ pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
 
 /// A lock is about to be released.
 pub fn release(thread: &mut Thread, address: usize) {
+    if thread.apart > 0 {
+        return;
+    }
     gate::enter(thread);
     let object = OBJECTS.get(id_of(address));
     if object.owner == thread.index + 1 {
@@ -72,13 +78,36 @@ pub fn release(thread: &mut Thread, address: usize) {
     gate::leave(thread);
     with(thread, address, |thread, object| {
         if thread.held().iter().any(|held| held.address == address) {
-            log::event(thread, What::ReleaseShared, address, 0, 0);
-            object.shared.join_from(thread);
-            thread.let_go(address);
-            thread.after_release();
+            object.release_shared(thread, address);
         } else {
             // Unlocked by another thread than the one that locked it: undefined, but normal mutexes let it pass.
             object.release_exclusive(thread, address);
+        }
+    });
+}
+
+/// A lock of the program's own was acquired; it need not exclude anybody.
+pub fn acquired_own(thread: &mut Thread, address: usize, mode: Mode) {
+    with(thread, address, |thread, object| {
+        thread.acquire(&object.clock);
+        match mode {
+            Mode::Shared => log::event(thread, What::AcquireShared, address, 0, 0),
+            Mode::Exclusive => {
+                thread.acquire(&object.shared);
+                log::event(thread, What::Acquire, address, 0, 0);
+            }
+        }
+        thread.hold(address, mode);
+    });
+}
+
+/// A lock of the program's own is about to be released.
+pub fn release_own(thread: &mut Thread, address: usize) {
+    with(thread, address, |thread, object| {
+        let held = thread.held().iter().rfind(|held| held.address == address).map(|held| held.mode);
+        match held {
+            Some(Mode::Shared) => object.release_shared(thread, address),
+            _ => object.release_exclusive(thread, address),
         }
     });
 }
@@ -214,6 +243,9 @@ fn forget(thread: &Thread, address: usize) {
 }
 
 fn with(thread: &mut Thread, address: usize, work: impl FnOnce(&mut Thread, &mut Object)) {
+    if thread.apart > 0 {
+        return;
+    }
     gate::enter(thread);
     let object = loop {
         let id = id_of(address);
@@ -252,6 +284,13 @@ fn id_of(address: usize) -> u32 {
 }
 
 impl Object {
+    fn release_shared(&mut self, thread: &mut Thread, address: usize) {
+        log::event(thread, What::ReleaseShared, address, 0, 0);
+        self.shared.join_from(thread);
+        thread.let_go(address);
+        thread.after_release();
+    }
+
     fn release_exclusive(&mut self, thread: &mut Thread, address: usize) {
         log::event(thread, What::Release, address, 0, 0);
         self.clock.join_from(thread);

@@ -25,9 +25,11 @@ const VALUES: usize = 512 << 10;
 const FRAMES: usize = 1 << 20;
 const DEEPEST: usize = (STRIDE - FRAMES) / size_of::<Frame>() - 2;
 const MOST_HELD: usize = 128;
-/// Bits of [`Block::flags`]: every access goes to [`crate::observe`]; the runtime does not know the thread.
+/// Bits of [`Block::flags`]: every access goes to [`crate::observe`]; the runtime does not know the thread; it is in a lock function of
+/// the program's own, which is not looked into.
 const OBSERVED: u32 = 1;
 const UNKNOWN: u32 = 2;
+const APART: u32 = 4;
 
 /// The thread block of hot.c.
 #[repr(C)]
@@ -109,6 +111,8 @@ pub struct Thread {
     /// Inside a report or an interposed function that calls others.
     pub busy: u32,
     pub exit_rounds: u32,
+    /// How deep in lock functions of the program's own.
+    pub apart: u32,
     next_free: u32,
 }
 
@@ -224,10 +228,17 @@ impl Thread {
             (*block).used = &raw const self.used;
             (*block).values = self.values();
             (*block).inside = &raw const self.inside;
-            (*block).flags = if observe::is_on() { OBSERVED } else { 0 };
         }
+        self.set_flags();
         SELF.set(self);
         self.new_epoch();
+    }
+
+    /// Tells hot.c who wants to see accesses.
+    pub fn set_flags(&mut self) {
+        let observed = if observe::is_on() { OBSERVED } else { 0 };
+        let apart = if self.apart > 0 { APART } else { 0 };
+        unsafe { (*self.block).flags = observed | apart };
     }
 
     /// The thread has ended; its record stays until it is joined.

@@ -70,7 +70,7 @@ impl Walks {
 
 pub fn walk(thread: &mut Thread, walk: Walk, site: u32) {
     let Walk { first, stride, count, size, kind } = walk;
-    if count == 0 || size == 0 || (!walk.is_short() && thread.caches().walks.has(&walk)) {
+    if count == 0 || size == 0 || thread.apart > 0 || (!walk.is_short() && thread.caches().walks.has(&walk)) {
         return;
     }
     if observe::is_on() {

@@ -51,7 +51,7 @@ fn sarif_has_a_result_per_finding_and_says_why_an_answer_is_unknown() {
     assert_eq!(at["region"]["startLine"], 10);
 
     let unknown = log(
-        &["explore", "--max-executions", "1", "--format", "sarif", text(&example("counter_atomic.c"))],
+        &["explore", "--max-executions", "1", "--format", "sarif", text(&example("queue_fixed.c"))],
         3,
     );
     let run = &unknown["runs"][0];

@@ -3,12 +3,12 @@
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBuildAdd, LLVMBuildCall2, LLVMBuildExtractValue, LLVMBuildGEP2, LLVMBuildIntCast2,
-    LLVMBuildLoad2, LLVMBuildMul, LLVMBuildPhi, LLVMBuildZExtOrBitCast, LLVMConstInt,
-    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetBasicBlockParent, LLVMGetFirstInstruction,
-    LLVMGlobalGetValueType, LLVMInsertIntoBuilder, LLVMInstructionClone, LLVMInt8TypeInContext,
-    LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
-    LLVMPositionBuilderBeforeInstrAndDbgRecords, LLVMSetCurrentDebugLocation2, LLVMSetIsInBounds,
-    LLVMSetNNeg, LLVMSetNSW, LLVMSetNUW, LLVMSetOperand,
+    LLVMBuildLoad2, LLVMBuildMul, LLVMBuildPhi, LLVMBuildRet, LLVMBuildRetVoid, LLVMBuildZExtOrBitCast,
+    LLVMConstInt, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetBasicBlockParent,
+    LLVMGetFirstInstruction, LLVMGlobalGetValueType, LLVMInsertIntoBuilder, LLVMInstructionClone,
+    LLVMInt8TypeInContext, LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderAtEnd,
+    LLVMPositionBuilderBefore, LLVMPositionBuilderBeforeInstrAndDbgRecords, LLVMSetCurrentDebugLocation2,
+    LLVMSetIsInBounds, LLVMSetNNeg, LLVMSetNSW, LLVMSetNUW, LLVMSetOperand,
 };
 use inkwell::llvm_sys::debuginfo::LLVMDIBuilderCreateDebugLocation;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
@@ -55,6 +55,24 @@ impl<'a> Builder<'a> {
             };
             LLVMSetCurrentDebugLocation2(self.raw, location);
         }
+    }
+
+    /// Writes from here on at the end of a block, in no source place.
+    pub(crate) fn at_end(&self, block: Block) {
+        unsafe {
+            LLVMPositionBuilderAtEnd(self.raw, block.0);
+            LLVMSetCurrentDebugLocation2(self.raw, std::ptr::null_mut());
+        }
+    }
+
+    /// Returns the result of a call, or nothing if it has none.
+    pub(crate) fn ret(&self, result: Value) {
+        unsafe {
+            match result.ty().is_void() {
+                true => LLVMBuildRetVoid(self.raw),
+                false => LLVMBuildRet(self.raw, result.0),
+            }
+        };
     }
 
     pub(crate) fn call(&self, function: Value, arguments: &[Value]) -> Value {

@@ -6,14 +6,16 @@ use std::sync::Once;
 use inkwell::context::Context;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMAddCallSiteAttribute, LLVMAddFunction, LLVMAddGlobal, LLVMConstNull,
-    LLVMCreateEnumAttribute, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer,
-    LLVMDisposeModule, LLVMFunctionType, LLVMGetBufferSize, LLVMGetBufferStart,
-    LLVMGetEnumAttributeKindForName, LLVMGetFirstFunction, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
-    LLVMGetModuleFlag, LLVMGetNamedFunction, LLVMGetNamedGlobal, LLVMGetNextFunction, LLVMGetTarget,
+    LLVMAddAttributeAtIndex, LLVMAddCallSiteAttribute, LLVMAddFunction, LLVMAddGlobal,
+    LLVMAppendBasicBlockInContext, LLVMConstNull, LLVMCreateEnumAttribute,
+    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMFunctionType,
+    LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetEnumAttributeKindForName, LLVMGetFirstFunction,
+    LLVMGetFunctionCallConv, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetModuleFlag,
+    LLVMGetNamedFunction, LLVMGetNamedGlobal, LLVMGetNextFunction, LLVMGetTarget, LLVMGlobalGetValueType,
     LLVMIntTypeInContext, LLVMMetadataAsValue, LLVMPointerTypeInContext, LLVMPrintModuleToString,
-    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInitializer, LLVMSetInstructionCallConv,
-    LLVMSetLinkage, LLVMSetVisibility, LLVMTypeOf, LLVMVoidTypeInContext,
+    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetFunctionCallConv, LLVMSetGlobalConstant,
+    LLVMSetInitializer, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetVisibility, LLVMTypeOf,
+    LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
@@ -35,7 +37,7 @@ use inkwell::llvm_sys::transforms::pass_builder::{
 };
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMVisibility};
 
-use super::{Type, Value, take_message};
+use super::{Block, Type, Value, take_message};
 
 pub(crate) struct Module {
     raw: LLVMModuleRef,
@@ -154,6 +156,29 @@ impl Module {
         unsafe {
             let ty = LLVMFunctionType(result.0, parameters.as_mut_ptr(), parameters.len() as u32, 0);
             Value(LLVMAddFunction(self.raw, name.as_ptr(), ty))
+        }
+    }
+
+    /// A function of this module alone, still without a body, that everybody calls and names in place of `function` from now on.
+    pub(crate) fn stand_in(&self, function: Value, name: &str) -> Value {
+        let name = CString::new(name).unwrap_or_default();
+        unsafe {
+            let new = LLVMAddFunction(self.raw, name.as_ptr(), LLVMGlobalGetValueType(function.0));
+            LLVMReplaceAllUsesWith(function.0, new);
+            LLVMSetLinkage(new, LLVMLinkage::LLVMInternalLinkage);
+            LLVMSetFunctionCallConv(new, LLVMGetFunctionCallConv(function.0));
+            Value(new)
+        }
+    }
+
+    pub(crate) fn add_block(&self, function: Value) -> Block {
+        Block(unsafe { LLVMAppendBasicBlockInContext(self.context, function.0, c"".as_ptr()) })
+    }
+
+    pub(crate) fn remove_attribute(&self, function: Value, name: &str) {
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            LLVMRemoveEnumAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, kind);
         }
     }
 

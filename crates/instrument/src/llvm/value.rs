@@ -10,12 +10,13 @@ use inkwell::llvm_sys::core::{
     LLVMGetIntTypeWidth, LLVMGetLinkage, LLVMGetNNeg, LLVMGetNSW, LLVMGetNUW, LLVMGetNextBasicBlock,
     LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumOperands, LLVMGetNumSuccessors,
     LLVMGetOperand, LLVMGetOrdering, LLVMGetParam, LLVMGetParamParent, LLVMGetPointerAddressSpace,
-    LLVMGetPreviousInstruction, LLVMGetSuccessor, LLVMGetTailCallKind, LLVMGetTypeAttributeValue,
-    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueName2, LLVMGetVolatile, LLVMInstructionEraseFromParent,
-    LLVMIsAArgument, LLVMIsAConstantExpr, LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalValue,
-    LLVMIsAGlobalVariable, LLVMIsAInlineAsm, LLVMIsAInstruction, LLVMIsATerminatorInst, LLVMIsAUser,
-    LLVMIsAtomicSingleThread, LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMSetOperand, LLVMSetValueName2,
-    LLVMSetVolatile, LLVMStructGetTypeAtIndex, LLVMTypeIsSized, LLVMTypeOf,
+    LLVMGetPreviousInstruction, LLVMGetReturnType, LLVMGetSuccessor, LLVMGetTailCallKind,
+    LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueName2, LLVMGetVolatile,
+    LLVMGlobalGetValueType, LLVMInstructionEraseFromParent, LLVMIsAArgument, LLVMIsAConstantExpr,
+    LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalValue, LLVMIsAGlobalVariable, LLVMIsAInlineAsm,
+    LLVMIsAInstruction, LLVMIsATerminatorInst, LLVMIsAUser, LLVMIsAtomicSingleThread, LLVMIsDeclaration,
+    LLVMIsFunctionVarArg, LLVMIsGlobalConstant, LLVMSetOperand, LLVMSetValueName2, LLVMSetVolatile,
+    LLVMStructGetTypeAtIndex, LLVMTypeIsSized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{
@@ -231,6 +232,16 @@ impl Value {
     }
 
     /// The function that an argument belongs to. Only for arguments.
+    /// A function that takes more arguments than it declares.
+    pub(crate) fn is_variadic(self) -> bool {
+        unsafe { LLVMIsFunctionVarArg(LLVMGlobalGetValueType(self.0)) != 0 }
+    }
+
+    /// What a function returns.
+    pub(crate) fn result(self) -> Type {
+        Type(unsafe { LLVMGetReturnType(LLVMGlobalGetValueType(self.0)) })
+    }
+
     pub(crate) fn argument_function(self) -> Value {
         if self.is_argument() { Value(unsafe { LLVMGetParamParent(self.0) }) } else { self }
     }
@@ -398,6 +409,10 @@ impl Type {
     }
 
     /// A pointer to ordinary memory.
+    pub(crate) fn is_void(self) -> bool {
+        unsafe { LLVMGetTypeKind(self.0) == LLVMTypeKind::LLVMVoidTypeKind }
+    }
+
     pub(crate) fn is_plain_pointer(self) -> bool {
         self.is_pointer() && unsafe { LLVMGetPointerAddressSpace(self.0) == 0 }
     }

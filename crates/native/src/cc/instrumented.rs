@@ -1,8 +1,9 @@
 //! From the units of a link to the object with checks in it, and the run-time library that goes with it.
 
+use super::{Advice, Prune};
 use crate::NativeError;
 use raddle_frontend::embedded::{Level, Unit};
-use raddle_instrument::{Built, Keep, Options, Output};
+use raddle_instrument::{Built, Options, Output};
 use raddle_ir::Program;
 
 /// The archive of the run-time library, built with this crate.
@@ -24,7 +25,8 @@ pub(super) struct Instrumented {
 pub(super) fn build(
     units: &[Unit],
     output: Output,
-    keep: &dyn Fn(&Program) -> Keep,
+    prune: Prune,
+    advice: &dyn Advice,
 ) -> Result<Instrumented, NativeError> {
     let level = units.iter().map(|unit| unit.level).max().unwrap_or(Level::O0);
     let options = Options {
@@ -35,9 +37,11 @@ pub(super) fn build(
             Output::SharedLibrary => HOT_SHARED,
         }),
         wrapped: raddle_runtime::WRAPPED,
+        own_locks: advice.own_locks(),
         ..Options::default()
     };
-    let Built { object, bitcode, sites, warnings, .. } = raddle_instrument::build(units, &options, keep)?;
+    let keep = |program: &Program| advice.keep(program, prune);
+    let Built { object, bitcode, sites, warnings, .. } = raddle_instrument::build(units, &options, &keep)?;
     for warning in warnings {
         eprintln!("raddle cc: {warning}");
     }

@@ -9,14 +9,14 @@ use super::command::{Action, Command, Input, Kind, Word};
 use super::compile;
 use super::instrumented::{self, Instrumented};
 use super::tools::{self, Tools};
-use super::{Choose, Prune};
+use super::{Advice, Prune};
 use crate::NativeError;
 use raddle_frontend::embedded::{self, BITCODE_SECTION, SITES_SECTION, Unit, elf, encode};
 use raddle_instrument::Output;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub(super) fn link(tools: &Tools, command: &Command, choose: Choose<'_>) -> Result<u8, NativeError> {
+pub(super) fn link(tools: &Tools, command: &Command, advice: &dyn Advice) -> Result<u8, NativeError> {
     let stdin = compile::kept_stdin(tools, command)?;
     let mut given = command.given.clone();
     if command.action == Action::Executable
@@ -51,7 +51,7 @@ pub(super) fn link(tools: &Tools, command: &Command, choose: Choose<'_>) -> Resu
     let kind = if command.action == Action::Shared { Output::SharedLibrary } else { Output::Executable };
     // Code that the analysis does not see may use what it takes for private.
     let prune = if has_foreign_code(command, &done) { Prune::Nothing } else { command.prune };
-    let program = instrumented::build(&units, kind, &|program| choose(program, prune))?;
+    let program = instrumented::build(&units, kind, prune, advice)?;
     finish(tools, command, &program, &done, &output)
 }
 
