@@ -93,6 +93,8 @@ struct AccessJson<'a> {
     thread: &'a str,
     kind: &'a str,
     atomic: bool,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    expression: &'a str,
     locks: Vec<&'a str>,
     stack: Vec<FrameJson<'a>>,
 }
@@ -186,6 +188,7 @@ fn access(kind: FindingKind, access: &AccessReport) -> AccessJson<'_> {
             (FindingKind::Problem(_), action) => action,
         },
         atomic: access.atomic,
+        expression: &access.expression,
         locks: access.locks.iter().map(|lock| lock.name.as_str()).collect(),
         stack: access.stack.iter().map(frame).collect(),
     }

@@ -180,7 +180,8 @@ fn pair(finding: &Value) -> ((u64, u64), Vec<String>) {
     let accesses = finding["accesses"].as_array().expect("two accesses");
     let line = |access: &Value| access["line"].as_u64().unwrap_or(0);
     let (a, b) = (line(&accesses[0]), line(&accesses[1]));
-    let names = vec![finding["variable"].as_str().unwrap_or("").to_owned()];
+    let names = accesses.iter().map(|access| &access["expression"]).chain([&finding["variable"]]);
+    let names = names.filter_map(|name| name.as_str().map(str::to_owned)).collect();
     ((a.min(b), a.max(b)), names)
 }
 
