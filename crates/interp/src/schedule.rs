@@ -3,12 +3,12 @@
 use crate::exec::Halt;
 use crate::machine::Interp;
 use crate::options::SpuriousWakeups;
-use crate::stutter::{self, Place, Rest, local_token};
+use crate::stutter::{self, local_token};
 use crate::sync::cond::{SIGNALLED, SPURIOUS, TIMED_OUT};
 use crate::sync::{OnceState, Readiness, SyncObject};
 use crate::thread::{Action, Phase, Stand, Thread, Until, Wait};
 use raddle_event::{Addr, Choice, EventKind, Problem, ProblemKind, ThreadId};
-use raddle_machine::{LockHow, Machine, OpKind, Operation, Sink, Status};
+use raddle_machine::{LockHow, Machine, OpKind, Operation, Place, Rest, Sink, Status};
 
 pub(crate) fn enabled(interp: &Interp, choices: &mut Vec<Choice>) {
     let view = View::of(interp);

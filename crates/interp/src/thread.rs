@@ -4,11 +4,10 @@ use crate::branches::OpenBranch;
 use crate::code::Pc;
 use crate::journal::Journal;
 use crate::memory::{Piece, Slot};
-use crate::stutter::Stutter;
 use raddle_base::SiteId;
 use raddle_event::{Addr, LockMode, Problem, ThreadId};
 use raddle_ir::{FunctionId, GlobalId, Ty};
-use raddle_machine::Operation;
+use raddle_machine::{Operation, Stutter};
 use std::sync::Arc;
 
 #[derive(Debug)]

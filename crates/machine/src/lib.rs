@@ -10,10 +10,12 @@
 mod canonical;
 mod operation;
 mod sink;
+mod stutter;
 
 pub use canonical::{Canonical, Names, ObjectNames};
 pub use operation::{LockHow, OpKind, Operation};
 pub use sink::{IgnoreEvents, Sink, StackSource, TraceSink};
+pub use stutter::{Place, Rest, Sleep, Stutter};
 
 use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};

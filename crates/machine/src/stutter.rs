@@ -1,0 +1,271 @@
+//! The stutter rule: a thread that comes back to where it was, with nothing changed, need not try the same again.
+//!
+//! At every stop a thread's local state (frames, live registers), the version of all shared state and the local states of the others are
+//! known as hashes. When a stop equals an earlier one of the same thread, the variants taken in between led nowhere:
+//! * if the shared state never changed on the way, they lead nowhere as long as the shared state is the same (`while (!flag);`);
+//! * if it changed and changed back (polling under a lock), they lead nowhere as long as all the rest of the program is the same too.
+//!   Here the thread sleeps only where it holds the fewest locks of its round, so that a sleeper never keeps a lock that it would give
+//!   up by going on;
+//! * a spurious wake-up that leads back to its wait is ruled out there, with the lock: the wait itself stays open and gives it up. What
+//!   others might have done while the lock was free they could do the first time. A thread never sleeps between such a wake-up and
+//!   its lock, where signals do not reach it.
+//!
+//! Cutting such rounds loses no race: what happens in the second round happened in the first, with no more order around it. Rounds
+//! of more than [`WINDOW`] stops are noticed late, those of more than [`FARTHEST`] not at all: these end at the step limit.
+
+/// Stops remembered.
+const WINDOW: usize = 24;
+
+#[derive(Debug, Default)]
+pub struct Stutter {
+    /// Latest stops, oldest first.
+    stops: Vec<Stop>,
+    far: Far,
+    pub sleep: Option<Sleep>,
+    /// Hash of the thread's local state at its present stop.
+    pub local: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    local: u64,
+    /// The shared state when the thread arrived.
+    arrived: u64,
+    /// The shared state, and the others, when it went on.
+    version: u64,
+    others: u64,
+    place: Place,
+    /// The variant taken from here.
+    taken: u32,
+    /// Another thread could have moved here.
+    chance: bool,
+}
+
+/// Where a thread stops.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Number of locks held.
+    pub held: u32,
+    pub rest: Rest,
+}
+
+/// When a thread may sleep at a stop though the shared state changed on its way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    WithFewestLocks,
+    /// It never sleeps here, but need not leave the main way, variant 0, for one that leads back.
+    Detours,
+    Never,
+}
+
+/// The thread has been here before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleep {
+    version: u64,
+    /// `None`: the shared state alone decides.
+    others: Option<u64>,
+    /// Variants that led back here.
+    taken: u64,
+    /// Another thread had a chance to move on the way round.
+    pub chance: bool,
+}
+
+impl Clone for Stutter {
+    fn clone(&self) -> Self {
+        let mut copy = Stutter::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        let Stutter { stops, far, sleep, local } = from;
+        if self.stops.capacity() < stops.len() {
+            self.stops = Vec::with_capacity(WINDOW);
+        }
+        self.stops.clone_from(stops);
+        (self.far, self.sleep, self.local) = (*far, *sleep, *local);
+    }
+}
+
+impl Stutter {
+    /// Whether taking this variant in this state is known to lead nowhere.
+    pub fn rules_out(&self, variant: u32, version: u64, others: u64) -> bool {
+        self.sleep.is_some_and(|sleep| {
+            sleep.version == version
+                && sleep.others.is_none_or(|known| known == others)
+                && sleep.taken >> variant.min(63) & 1 == 1
+        })
+    }
+
+    /// The thread takes this variant from where it stands, in this state.
+    pub fn takes(&mut self, variant: u32, version: u64, others: u64) {
+        self.far.takes(variant, version, others);
+        if let Some(stop) = self.stops.last_mut() {
+            stop.taken = variant;
+            stop.version = version;
+            stop.others = others;
+        }
+    }
+
+    /// Another thread could move while this one stood at its present stop.
+    pub fn note_chance(&mut self) {
+        self.far.round.chance = true;
+        if let Some(stop) = self.stops.last_mut() {
+            stop.chance = true;
+        }
+    }
+
+    /// The thread stops here. `version` and `others` are those of the state it leaves behind.
+    pub fn stops_at(&mut self, local: u64, version: u64, others: u64, place: Place) {
+        self.local = local;
+        self.sleep = None;
+        let now = Stop { local, arrived: version, version, others, place, taken: 0, chance: false };
+        let mut round = Round::default();
+        // The latest equal stop decides how far round the thread has come; earlier ones only add variants.
+        let (mut quiet, mut loud) = (Visits::default(), Visits::default());
+        for stop in self.stops.iter().rev() {
+            round.back_to(stop, &now);
+            if stop.local == local && stop.version == version {
+                if round.pure {
+                    quiet.add(stop, &round);
+                } else if stop.others == others {
+                    loud.add(stop, &round);
+                }
+            }
+            round.beyond(stop, &now);
+        }
+        self.sleep = quiet.sleep(&now, None).or_else(|| loud.sleep(&now, Some(others)));
+        if self.sleep.is_none() {
+            self.sleep = self.far.arrives(&now);
+        }
+        self.far.passes(&now);
+        if self.stops.len() == WINDOW {
+            self.stops.remove(0);
+        }
+        self.stops.push(now);
+    }
+
+    /// The thread is found to spin: it sleeps until the shared state changes.
+    pub fn sleep_now(&mut self, version: u64) {
+        self.sleep = Some(Sleep { version, others: None, taken: 1, chance: false });
+    }
+
+    pub fn forget(&mut self) {
+        *self = Stutter::default();
+    }
+}
+
+impl Place {
+    /// Which of these variants, which led back here by a round that others could notice, need not be taken again.
+    fn rules_out(self, taken: u64, round: &Round) -> u64 {
+        match self.rest {
+            Rest::WithFewestLocks if self.held <= round.lowest => taken,
+            Rest::WithFewestLocks | Rest::Never => 0,
+            Rest::Detours => taken & !1,
+        }
+    }
+}
+
+/// What happened between an earlier stop and now.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// The shared state was the same all the way.
+    pure: bool,
+    /// Fewest locks held.
+    lowest: u32,
+    /// Another thread could have moved at a stop in between.
+    chance: bool,
+}
+
+impl Default for Round {
+    fn default() -> Self {
+        Self { pure: true, lowest: u32::MAX, chance: false }
+    }
+}
+
+impl Round {
+    /// The round reaches back to `stop`, from which the thread went on.
+    fn back_to(&mut self, stop: &Stop, now: &Stop) {
+        self.pure &= stop.version == now.version;
+        self.lowest = self.lowest.min(stop.place.held);
+    }
+
+    /// The round reaches back beyond it.
+    fn beyond(&mut self, stop: &Stop, now: &Stop) {
+        self.pure &= stop.arrived == now.version;
+        if (stop.local, stop.version) != (now.local, now.version) {
+            self.chance |= stop.chance;
+        }
+    }
+}
+
+/// Earlier stops that equal the present one.
+#[derive(Default)]
+struct Visits {
+    taken: u64,
+    latest: Option<Round>,
+}
+
+impl Visits {
+    fn add(&mut self, stop: &Stop, round: &Round) {
+        self.taken |= 1 << stop.taken.min(63);
+        self.latest.get_or_insert(*round);
+    }
+
+    fn sleep(&self, now: &Stop, others: Option<u64>) -> Option<Sleep> {
+        let round = self.latest?;
+        let taken = if others.is_none() { self.taken } else { now.place.rules_out(self.taken, &round) };
+        let chance = others.is_some() && round.chance;
+        (taken != 0).then_some(Sleep { version: now.version, others, taken, chance })
+    }
+}
+
+/// Rounds longer than the window, by Brent's algorithm: one stop is kept, and exchanged at growing distances.
+#[derive(Clone, Copy, Debug, Default)]
+struct Far {
+    anchor: Option<Stop>,
+    /// Since the anchor.
+    round: Round,
+    steps: u32,
+    power: u32,
+    fresh: bool,
+}
+
+/// Stops after which the anchor is exchanged at the latest.
+const FARTHEST: u32 = 4096;
+
+impl Far {
+    fn takes(&mut self, variant: u32, version: u64, others: u64) {
+        if let Some(anchor) = self.anchor.as_mut().filter(|_| self.fresh) {
+            anchor.taken = variant;
+            anchor.version = version;
+            anchor.others = others;
+        }
+        self.fresh = false;
+    }
+
+    fn arrives(&self, now: &Stop) -> Option<Sleep> {
+        let anchor = self.anchor?;
+        let same = anchor.local == now.local && anchor.version == now.version && anchor.others == now.others;
+        let taken = now.place.rules_out(1 << anchor.taken.min(63), &self.round);
+        (same && taken != 0).then_some(Sleep {
+            version: now.version,
+            others: Some(now.others),
+            taken,
+            chance: self.round.chance,
+        })
+    }
+
+    fn passes(&mut self, now: &Stop) {
+        self.steps += 1;
+        self.round.lowest = self.round.lowest.min(now.place.held);
+        let fewer = self.anchor.is_some_and(|anchor| now.place.held < anchor.place.held);
+        if self.anchor.is_none() || self.steps >= self.power || fewer {
+            self.power = (self.power * 2).clamp(1, FARTHEST);
+            self.steps = 0;
+            self.anchor = Some(*now);
+            self.round = Round { lowest: now.place.held, ..Round::default() };
+            self.fresh = true;
+        }
+    }
+}
