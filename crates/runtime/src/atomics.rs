@@ -7,7 +7,7 @@
 //!
 //! A signal handler that interrupts an atomic access of its own thread to the same bytes is not checked: the record is taken.
 
-use crate::cells::{ATOMIC, lanes_of, stamp, touch, whole};
+use crate::cells::{ATOMIC, lane_of, stamp, touch, whole};
 use crate::clocks::Clock;
 use crate::collect;
 use crate::contexts::{self, Shape};
@@ -15,8 +15,9 @@ use crate::epochs::TAG;
 use crate::fronts::Front;
 use crate::gate;
 use crate::lanes::{Conflicts, Full, Kind, Lane};
-use crate::layout::{self, GRANULE, HAS_ATOMICS};
+use crate::layout::{self, GRANULE, HAS_RECORDS};
 use crate::log::{self, What};
+use crate::mixed::{self, Refused};
 use crate::observe::{self, Detector};
 use crate::records::{self, Group, Record};
 use crate::report;
@@ -122,7 +123,7 @@ pub fn enter(
 }
 
 /// Locks the records of an access, from the lowest address.
-fn lock_all(thread: &Thread, access: &mut Access) -> bool {
+fn lock_all(thread: &mut Thread, access: &mut Access) -> bool {
     let end = access.address + access.bytes;
     let mut unit = access.address & !(UNIT - 1);
     access.count = 0;
@@ -385,7 +386,7 @@ fn take_at_once(thread: &Thread, access: &Access) -> Option<u32> {
 }
 
 /// The locked record of a unit, with cells that name it for all granules of `bytes`.
-fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
+fn take(thread: &mut Thread, unit: usize, bytes: u8) -> Option<u32> {
     let granules = [(unit, 0b0000_1111_u8), (unit + GRANULE, 0b1111_0000)];
     let mut stripe = None;
     loop {
@@ -405,7 +406,7 @@ fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
         let id = match named {
             Some(word) => word & !(TAG | ATOMIC),
             None => {
-                layout::presence(unit).fetch_or(HAS_ATOMICS, Relaxed);
+                layout::presence(unit).fetch_or(HAS_RECORDS, Relaxed);
                 match records::create(unit) {
                     Some(id) => id,
                     None => crate::start::give_up("too many atomics"),
@@ -415,13 +416,19 @@ fn take(thread: &Thread, unit: usize, bytes: u8) -> Option<u32> {
         let record = records::get(id);
         let taken = record.lock.take(thread.index, thread.is_nested());
         let still_named = named.is_none() || granules.iter().any(|(at, _)| names(*at, id));
-        let done =
-            taken == Taken::Locked && still_named && join_granules(thread, record, id, granules, bytes);
-        if done || matches!(taken, Taken::Mine | Taken::Never) {
+        let joined = match taken {
+            Taken::Locked if still_named => join_granules(thread, record, id, granules, bytes),
+            Taken::Locked => Err(Refused::Changed),
+            Taken::Mine | Taken::Never => Err(Refused::Busy),
+        };
+        if joined != Err(Refused::Changed) {
             if let Some(lock) = stripe {
                 lock.free();
             }
-            return done.then_some(id);
+            if joined.is_err() && taken == Taken::Locked {
+                record.done();
+            }
+            return joined.ok().map(|()| id);
         }
         record.done();
     }
@@ -431,29 +438,37 @@ fn names(at: usize, id: u32) -> bool {
     layout::cell(at).load(Relaxed) as u32 == TAG | ATOMIC | id
 }
 
-/// Turns the cells of the granules over to the record. False: one belongs to a record that is not this one.
+/// Turns the cells of the granules over to the record. Changed: one belongs to a record that is not this one.
 fn join_granules(
-    thread: &Thread,
+    thread: &mut Thread,
     record: &mut Record,
     id: u32,
     granules: [(usize, u8); 2],
     bytes: u8,
-) -> bool {
+) -> Result<(), Refused> {
     for (at, mine) in granules {
         while bytes & mine != 0 && !names(at, id) {
             let cell = layout::cell(at);
             let old = cell.load(Acquire);
-            if old as u32 & (TAG | ATOMIC) == TAG | ATOMIC {
-                return false;
-            }
-            let lanes = lanes_of(thread, at, old);
-            if cell.compare_exchange(old, u64::from(TAG | ATOMIC | id), AcqRel, Relaxed).is_ok() {
+            let new = u64::from(TAG | ATOMIC | id);
+            let lanes = match old as u32 & (TAG | ATOMIC) {
+                0 | ATOMIC => {
+                    let lane = lane_of(thread, at, old);
+                    cell.compare_exchange(old, new, AcqRel, Relaxed).map(|_| [lane; 4]).ok()
+                }
+                TAG => match mixed::replace(thread, at, old as u32, new) {
+                    Err(Refused::Busy) => return Err(Refused::Busy),
+                    lanes => lanes.ok(),
+                },
+                _ => return Err(Refused::Changed),
+            };
+            if let Some(lanes) = lanes {
                 touch(at, old);
                 record.add_lanes(lanes, at & (UNIT - 1));
             }
         }
     }
-    true
+    Ok(())
 }
 
 /// What a read gets to know.

@@ -1,7 +1,7 @@
 //! One granule, one word: how plain accesses change cells, by compare-and-swap and without locks.
 //!
-//! A cell holds the last write (low half) and the last reads (high half). The low half may instead name a group of lanes (bytes of
-//! the granule differ) or a record of atomics ([`crate::atomics`]); the high half is zero then. Contexts are stored after the cell was
+//! A cell holds the last write (low half) and the last reads (high half). The low half may instead name a record of bytes that differ
+//! ([`crate::mixed`]) or of atomics ([`crate::atomics`]); the high half is zero then. Contexts are stored after the cell was
 //! changed; a word of context carries 8 bits of its epoch, so that a reader notices when it came in between.
 
 use crate::atomics;
@@ -10,16 +10,17 @@ use crate::contexts::{self, Shape};
 use crate::epochs::TAG;
 use crate::fronts::Front;
 use crate::gate;
-use crate::lanes::{Conflicts, Full, Kind, Lane, group, ungroup};
+use crate::lanes::{Conflicts, Full, Kind, Lane};
 use crate::layout::{self, GRANULE};
 use crate::memo::{Key, Step};
+use crate::mixed;
 use crate::observe;
 use crate::report;
 use crate::spans;
 use crate::thread::{self, LOOPS, Thread};
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 /// With [`TAG`] in the low half of a cell: a record of atomics.
@@ -189,19 +190,23 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
         if write == thread.epoch || (kind == Kind::Read && read == thread.epoch) {
             return;
         }
-        if write & (TAG | ATOMIC) == TAG | ATOMIC {
-            if atomics::plain_access(thread, at, mask, kind, context, write) {
+        if mask != WHOLE || write & TAG != 0 {
+            let done = match write & (TAG | ATOMIC) {
+                0 | ATOMIC => mixed::begin(thread, at, old, mask, kind, context),
+                TAG => mixed::access(thread, at, mask, kind, context, write),
+                _ => atomics::plain_access(thread, at, mask, kind, context, write),
+            };
+            if done {
                 return;
             }
             continue;
         }
         let contexts = context_words(at);
-        let access = u32::from(mask) << 1 | u32::from(kind == Kind::Write);
-        let key = Key { cell: old, contexts, context, access };
+        let key = Key { cell: old, contexts, context, write: u32::from(kind == Kind::Write) };
         let mut conflicts = Conflicts::none();
         let step = match thread.caches().memo.get(&key) {
             Some(step) => step,
-            None => match transition(thread, at, old, mask, kind, context, &mut conflicts) {
+            None => match transition(thread, at, old, kind, context, &mut conflicts) {
                 Ok(step) => step,
                 Err(Full) => return collect::no_room(thread),
             },
@@ -234,39 +239,16 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
     }
 }
 
-/// What becomes of the cell, and of its contexts.
+/// What becomes of the cell, and of its contexts, by an access to all of its bytes.
 fn transition(
     thread: &Thread,
     at: usize,
     old: u64,
-    mask: u8,
     kind: Kind,
     context: u32,
     conflicts: &mut Conflicts,
 ) -> Result<Step, Full> {
-    let mut lanes = lanes_of(thread, at, old);
-    if mask == WHOLE && lanes[1..].iter().all(|lane| *lane == lanes[0]) {
-        let lane = lanes[0].after(thread, kind, context, WHOLE, conflicts)?;
-        return settled(thread, old, [lane; 4]);
-    }
-    for (byte, lane) in lanes.iter_mut().enumerate() {
-        if mask & 1 << byte != 0 {
-            *lane = lane.after(thread, kind, context, 1 << byte, conflicts)?;
-        }
-    }
-    settled(thread, old, lanes)
-}
-
-fn settled(thread: &Thread, old: u64, lanes: [Lane; 4]) -> Result<Step, Full> {
-    let [lane, rest @ ..] = &lanes;
-    let (write, read) = halves(old);
-    // A half that another thread's epoch comes back to from a group would need its context stored by this thread: it stays a group.
-    let storable =
-        |front: Front, was: u32| front.word & TAG != 0 || [0, thread.epoch, was].contains(&front.word);
-    let one = rest.iter().all(|other| other == lane);
-    if !one || !storable(lane.write, write) || !storable(lane.read, read) {
-        return Ok(Step { cell: u64::from(TAG | group(&lanes)?), contexts: 0 });
-    }
+    let lane = lane_of(thread, at, old).after(thread, kind, context, WHOLE, conflicts)?;
     let word = |front: Front| match front.word & TAG {
         0 => stamp(front.context, front.word),
         _ => 0,
@@ -277,18 +259,25 @@ fn settled(thread: &Thread, old: u64, lanes: [Lane; 4]) -> Result<Step, Full> {
     })
 }
 
-/// The lanes that a cell stands for; not for records of atomics.
-pub fn lanes_of(thread: &Thread, at: usize, cell: u64) -> [Lane; 4] {
-    let (write, read) = halves(cell);
-    if write & TAG != 0 {
-        return ungroup(write);
+/// The cell gets this state. Nobody else changes it now; its words are sets, or of the thread's own epoch.
+pub fn settle(thread: &Thread, at: usize, lane: Lane) {
+    layout::cell(at).store(whole(lane.write.word, lane.read.word), Release);
+    for (side, front) in [lane.write, lane.read].into_iter().enumerate() {
+        if front.word == thread.epoch {
+            layout::contexts(at)[side].store(stamp(front.context, front.word), Relaxed);
+        }
     }
+}
+
+/// What a cell says of its bytes, if it names no record.
+pub fn lane_of(thread: &Thread, at: usize, cell: u64) -> Lane {
+    let (write, read) = halves(cell);
     let side = |word: u32, side: usize| match word {
         0 => Front::default(),
         set if set & TAG != 0 => Front { word: set, context: 0 },
         epoch => Front::one(epoch, context_of(thread, at, side, epoch)),
     };
-    [Lane { write: side(write, 0), read: side(read, 1) }; 4]
+    Lane { write: side(write, 0), read: side(read, 1) }
 }
 
 /// The context of the last write (0) or read (1). Who changed the cell may be about to store it: then wait a little.

@@ -1,4 +1,4 @@
-//! Gives back what no cell refers to any more: sets of readers, groups of lanes, runs of epochs, slots of ended threads.
+//! Gives back what no cell refers to any more: sets of readers, runs of epochs, slots of ended threads.
 //!
 //! Happens while no other thread is inside the runtime ([`crate::gate`]); the tests in hot.c, which go on, only read. Nothing is rounded
 //! or forgotten: what remains says the same as before. Slots that go to new threads without order to the old ones lose the shortcut by
@@ -7,13 +7,12 @@
 use crate::cells::{ATOMIC, halves};
 use crate::epochs::{self, RUN, TAG};
 use crate::fronts;
-use crate::lanes;
 use crate::layout::{self, CELL_PAGE, GRANULE};
-use crate::{gate, objects, options, records, report, slots, thread};
+use crate::{gate, mixed, objects, options, records, report, slots, thread};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Fewer sets and groups than this are not worth a collection.
+/// Fewer sets than this are not worth a collection.
 const SMALLEST: u32 = 1 << 20;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
@@ -54,16 +53,11 @@ fn collect(thread: &thread::Thread) {
 struct Marks {
     runs: Bits,
     sets: Bits,
-    groups: Bits,
 }
 
 impl Marks {
     fn new() -> Self {
-        Self {
-            runs: Bits::new(epochs::runs()),
-            sets: Bits::new(fronts::sets().bound()),
-            groups: Bits::new(lanes::groups().bound()),
-        }
+        Self { runs: Bits::new(epochs::runs()), sets: Bits::new(fronts::sets().bound()) }
     }
 
     fn mark(mut self) -> Self {
@@ -71,7 +65,7 @@ impl Marks {
         records::each_front(|front| self.mark_front(front.word));
         thread::each(|thread| {
             self.mark_front(thread.epoch);
-            // What threads remember names sets and groups that may go.
+            // What threads remember names sets that may go.
             thread.forget_sets();
         });
         self
@@ -88,19 +82,17 @@ impl Marks {
             let (write, read) = halves(cell);
             match write & (TAG | ATOMIC) {
                 0 | ATOMIC => self.mark_front(write),
-                TAG => self.mark_group(write & !TAG),
+                TAG => self.mark_mixed(write),
                 _ => {}
             }
             self.mark_front(read);
         }
     }
 
-    fn mark_group(&mut self, group: u32) {
-        if self.groups.set(group) {
-            for lane in lanes::ungroup(group) {
-                self.mark_front(lane.write.word);
-                self.mark_front(lane.read.word);
-            }
+    fn mark_mixed(&mut self, word: u32) {
+        for lane in mixed::lanes(word) {
+            self.mark_front(lane.write.word);
+            self.mark_front(lane.read.word);
         }
     }
 
@@ -119,7 +111,6 @@ impl Marks {
 
     fn sweep(self) {
         fronts::sets().sweep(|id| self.sets.get(id));
-        lanes::groups().sweep(|id| self.groups.get(id));
         epochs::sweep(|run| self.runs.get(run));
         let live: BTreeSet<usize> =
             (1..epochs::runs()).filter(|run| self.runs.get(*run)).map(epochs::slot_of_run).collect();
@@ -139,9 +130,8 @@ pub fn set_wishes() {
         0 => SMALLEST,
         step => step,
     };
-    let (sets, groups) = (fronts::sets(), lanes::groups());
+    let sets = fronts::sets();
     sets.wish((sets.len() * 2).max(sets.len() + step));
-    groups.wish((groups.len() * 2).max(groups.len() + step));
 }
 
 struct Bits {

@@ -6,7 +6,8 @@ use crate::contexts::{self, Shape};
 use crate::epochs::TAG;
 use crate::gate;
 use crate::lanes::Kind;
-use crate::layout::{self, CELL_PAGE, GRANULE, HAS_ATOMICS};
+use crate::layout::{self, CELL_PAGE, GRANULE, HAS_RECORDS};
+use crate::mixed;
 use crate::objects;
 use crate::spans;
 use crate::spin::Spin;
@@ -77,7 +78,7 @@ pub fn gone(thread: &mut Thread, address: usize) {
 }
 
 /// Forgets everything about some memory. Inside the gate; nobody else may use the memory.
-pub fn clean(thread: &Thread, start: usize, end: usize) {
+pub fn clean(thread: &mut Thread, start: usize, end: usize) {
     objects::forget_range(thread, start, end);
     let (first, last) = (start & !(GRANULE - 1), end.next_multiple_of(GRANULE));
     let mut at = first;
@@ -134,12 +135,14 @@ pub fn lock_all() -> Vec<impl Sized> {
 }
 
 /// Cells of one page.
-fn clean_cells(thread: &Thread, start: usize, end: usize) {
-    if layout::presence(start).load(Relaxed) & HAS_ATOMICS != 0 {
+fn clean_cells(thread: &mut Thread, start: usize, end: usize) {
+    if layout::presence(start).load(Relaxed) & HAS_RECORDS != 0 {
         for at in (start..end).step_by(GRANULE) {
             let word = layout::cell(at).load(Relaxed) as u32;
-            if word & (TAG | ATOMIC) == TAG | ATOMIC {
-                atomics::forget(thread, at, word);
+            match word & (TAG | ATOMIC) {
+                TAG => drop(mixed::replace(thread, at, word, 0)),
+                0 | ATOMIC => {}
+                _ => atomics::forget(thread, at, word),
             }
         }
     }

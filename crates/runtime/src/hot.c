@@ -44,12 +44,23 @@ struct raddle_run {
     uint32_t slot, first, thread, next;
 };
 
+/* Bytes of a granule that differ (mixed.rs). */
+struct raddle_mixed {
+    uint32_t lock, life;
+    struct {
+        uint32_t write, write_context, read, read_context;
+    } lanes[4];
+    uint32_t unused[2];
+};
+
 #define RADDLE_OBSERVED 1u
 #define RADDLE_UNKNOWN 2u
 #define RADDLE_CELLS 0x100000000000ull
 #define RADDLE_CONTEXTS 0x300003579000ull
 #define RADDLE_RUNS ((const struct raddle_run *)0x690000000000ull)
 #define RADDLE_RUN 1024
+#define RADDLE_MIXED ((const struct raddle_mixed *)(0x690000000000ull + 5 * 0x1000000000ull))
+#define RADDLE_ATOMIC 0x40000000u
 #define RADDLE_TAG 0x80000000u
 #define RADDLE_MASK 0xffffffffffcull
 #define RADDLE_SHADOW(base, p) ((base) + (((uint64_t)(p) & RADDLE_MASK) << 1))
@@ -168,13 +179,43 @@ static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uin
             raddle_read_harder(p, bytes, site);                                                                         \
     }
 
+/* Whether the record of a granule whose bytes differ says that the thread did this to some of them in this epoch. Only the thread
+ * itself writes its epoch anywhere; the record may have gone to another granule, which its life would tell. */
+static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p, uint32_t bytes, int write)
+{
+    const struct raddle_cell *cell = RADDLE_CELL(p);
+    uint32_t word = __atomic_load_n(&cell->write, __ATOMIC_ACQUIRE), epoch = __raddle_self.epoch;
+    if ((word & (RADDLE_TAG | RADDLE_ATOMIC)) != RADDLE_TAG || (p & 3) + bytes > 4)
+        return 0;
+    const struct raddle_mixed *record = &RADDLE_MIXED[word & ~RADDLE_TAG];
+    uint32_t life = __atomic_load_n(&record->life, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < bytes; i++) {
+        uint32_t wrote = __atomic_load_n(&record->lanes[(p & 3) + i].write, __ATOMIC_ACQUIRE);
+        uint32_t read = __atomic_load_n(&record->lanes[(p & 3) + i].read, __ATOMIC_ACQUIRE);
+        if (wrote != epoch && (write || read != epoch))
+            return 0;
+    }
+    return __atomic_load_n(&cell->write, __ATOMIC_ACQUIRE) == word && __atomic_load_n(&record->life, __ATOMIC_ACQUIRE) == life;
+}
+
+/* Some bytes of a granule. */
+#define RADDLE_PARTLY_MISSED(bytes)                                                                                     \
+    RADDLE_SLOW void raddle_write_missed##bytes(void *p, uint32_t site)                                                 \
+    {                                                                                                                   \
+        if (!raddle_mixed_passes((uint64_t)p, bytes, 1))                                                                \
+            raddle_write_harder(p, bytes, site);                                                                        \
+    }                                                                                                                   \
+    RADDLE_SLOW void raddle_read_missed##bytes(const void *p, uint32_t site)                                            \
+    {                                                                                                                   \
+        if (!raddle_mixed_passes((uint64_t)p, bytes, 0))                                                                \
+            raddle_read_harder(p, bytes, site);                                                                         \
+    }
+
 RADDLE_MISSED(4)
 RADDLE_MISSED(8)
-#define raddle_write_missed1(p, site) raddle_write_harder(p, 1, site)
-#define raddle_write_missed2(p, site) raddle_write_harder(p, 2, site)
+RADDLE_PARTLY_MISSED(1)
+RADDLE_PARTLY_MISSED(2)
 #define raddle_write_missed16(p, site) raddle_write_harder(p, 16, site)
-#define raddle_read_missed1(p, site) raddle_read_harder(p, 1, site)
-#define raddle_read_missed2(p, site) raddle_read_harder(p, 2, site)
 #define raddle_read_missed16(p, site) raddle_read_harder(p, 16, site)
 
 static inline __attribute__((always_inline)) uint32_t raddle_load(const uint32_t *p)

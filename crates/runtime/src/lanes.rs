@@ -2,15 +2,10 @@
 //!
 //! A write needs all earlier accesses to be known, a read all earlier writes; a write replaces everything, because who is unordered with
 //! what it replaces is unordered with it. Exact for the first race of each byte; later races that are reported are races, too.
-//! Four bytes with the same state need no record of their own; others are interned as a group of four.
+//! Four bytes with the same state need no record of their own; others have one ([`crate::mixed`]).
 
-use crate::epochs::TAG;
 use crate::fronts::Front;
-use crate::layout::TABLES;
-use crate::table::{TABLE_BYTES, Table};
 use crate::thread::Thread;
-
-static GROUPS: Table<16> = Table::at(TABLES + 5 * TABLE_BYTES, 1 << 28);
 
 /// Last write and last reads of a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +39,7 @@ pub struct Conflicts {
     count: usize,
 }
 
-/// Interned groups cannot hold more.
+/// There is no room for another set of readers.
 pub struct Full;
 
 impl Conflicts {
@@ -117,26 +112,4 @@ impl Lane {
             }
         }
     }
-}
-
-/// The number of a group of lanes.
-pub fn group(lanes: &[Lane; 4]) -> Result<u32, Full> {
-    let mut words = [0; 16];
-    for (words, lane) in words.chunks_exact_mut(4).zip(lanes) {
-        words.copy_from_slice(&[lane.write.word, lane.write.context, lane.read.word, lane.read.context]);
-    }
-    GROUPS.intern(words).ok_or(Full)
-}
-
-pub fn ungroup(id: u32) -> [Lane; 4] {
-    let words = GROUPS.get(id & !TAG);
-    std::array::from_fn(|at| Lane {
-        write: Front::one(words[at * 4], words[at * 4 + 1]),
-        read: Front::one(words[at * 4 + 2], words[at * 4 + 3]),
-    })
-}
-
-/// Groups in existence.
-pub fn groups() -> &'static Table<16> {
-    &GROUPS
 }

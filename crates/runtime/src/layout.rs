@@ -85,9 +85,9 @@ pub fn object(address: usize) -> &'static AtomicU32 {
 }
 
 pub const HAS_OBJECTS: u8 = 1;
-pub const HAS_ATOMICS: u8 = 2;
+pub const HAS_RECORDS: u8 = 2;
 
-/// Whether the page of this address ever had a synchronisation object, or a record of atomics.
+/// Whether the page of this address ever had a synchronisation object, or cells that name records.
 pub fn presence(address: usize) -> &'static AtomicU8 {
     unsafe { &*((PRESENCE + (address & MASK) / PAGE) as *const AtomicU8) }
 }

@@ -27,6 +27,7 @@ mod lanes;
 mod layout;
 mod log;
 mod memo;
+mod mixed;
 mod objects;
 mod observe;
 mod options;

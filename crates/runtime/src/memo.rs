@@ -11,8 +11,8 @@ pub struct Key {
     pub cell: u64,
     pub contexts: u64,
     pub context: u32,
-    /// Bytes of the granule, and whether it is a write.
-    pub access: u32,
+    /// Whether it is a write.
+    pub write: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl Memo {
 
 fn slot(key: &Key) -> usize {
     let mixed = (key.cell ^ key.contexts.rotate_left(17) ^ u64::from(key.context) << 7)
-        .wrapping_add(u64::from(key.access))
+        .wrapping_add(u64::from(key.write))
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 48) as usize % ENTRIES
 }

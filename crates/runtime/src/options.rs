@@ -10,7 +10,7 @@ pub struct Options {
     pub out: CString,
     /// Report every race, not once per pair of sites.
     pub every: bool,
-    /// Collect after so many new sets and groups (for tests; 0: when it is worth it).
+    /// Collect after so many new sets (for tests; 0: when it is worth it).
     pub collect: u32,
 }
 

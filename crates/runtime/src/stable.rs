@@ -61,7 +61,7 @@ impl<T: 'static> Stable<T> {
     }
 
     /// The word of a free record that names the next one lies behind the record.
-    const STRIDE: usize = (size_of::<T>() + 8).next_multiple_of(16);
+    pub const STRIDE: usize = (size_of::<T>() + 8).next_multiple_of(16);
 
     fn link(&self, id: u32) -> &AtomicU32 {
         unsafe { &*((self.base + (id as usize + 1) * Self::STRIDE - 4) as *const AtomicU32) }

@@ -9,6 +9,7 @@ use crate::contexts::{LeafCache, NO_LOCKS};
 use crate::epochs;
 use crate::layout::THREADS;
 use crate::memo::Memo;
+use crate::mixed;
 use crate::observe;
 use crate::people;
 use crate::slots;
@@ -113,6 +114,8 @@ pub struct Thread {
     pub exit_rounds: u32,
     /// How deep in lock functions of the program's own.
     pub apart: u32,
+    /// A record of mixed bytes for the next time, or 0.
+    pub spare: u32,
     next_free: u32,
 }
 
@@ -249,6 +252,7 @@ impl Thread {
         }
         self.block = std::ptr::null_mut();
         SELF.set(std::ptr::null_mut());
+        mixed::give_back(std::mem::take(&mut self.spare));
         // Whoever joins it, or gets its slot, must not know an epoch in which nothing was done.
         let last = if self.used { self.clock } else { self.clock - 1 };
         self.clock = last;
@@ -379,7 +383,7 @@ impl Thread {
         self.inside.load(Relaxed) > 1
     }
 
-    /// Sets and groups may go: nothing that the thread remembers may name one. For the collector, while the thread is outside.
+    /// Sets may go: nothing that the thread remembers may name one. For the collector, while the thread is outside.
     pub fn forget_sets(&self) {
         self.caches().memo.forget();
         if let Some(block) = unsafe { self.block.as_mut() } {
@@ -489,8 +493,11 @@ fn record_address(index: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{Block, Frame, LOOPS, OBSERVED, ShortContext, UNKNOWN};
+    use crate::cells::ATOMIC;
     use crate::epochs::{RUN, Run, TAG};
+    use crate::lanes::Lane;
     use crate::layout::{CELLS, MASK, TABLES, contexts};
+    use crate::mixed::{self, Mixed};
     use std::mem::offset_of;
     use std::process::Command;
 
@@ -518,6 +525,12 @@ mod tests {
             ("RADDLE_CONTEXTS", contexts(0) as *const _ as usize),
             ("(uint64_t)RADDLE_RUNS", TABLES),
             ("RADDLE_RUN", RUN as usize),
+            ("(uint64_t)RADDLE_MIXED", mixed::AT),
+            ("sizeof(struct raddle_mixed)", mixed::STRIDE),
+            ("__builtin_offsetof(struct raddle_mixed, life)", offset_of!(Mixed, life)),
+            ("__builtin_offsetof(struct raddle_mixed, lanes)", offset_of!(Mixed, lanes)),
+            ("sizeof(((struct raddle_mixed *)0)->lanes)", size_of::<[Lane; 4]>()),
+            ("RADDLE_ATOMIC", ATOMIC as usize),
             ("RADDLE_TAG", TAG as usize),
             ("RADDLE_MASK", MASK),
         ];

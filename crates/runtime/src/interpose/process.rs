@@ -2,7 +2,7 @@
 
 use super::real::real;
 use super::threads;
-use crate::{gate, heap, objects, output, records, report, thread};
+use crate::{gate, heap, mixed, objects, output, records, report, thread};
 use libc::pid_t;
 
 real! {
@@ -20,6 +20,7 @@ pub unsafe extern "C" fn fork() -> pid_t {
     if child == 0 {
         gate::reset();
         records::reset_locks();
+        mixed::reset_locks();
         objects::reset_locks();
         threads::reset();
         report::reset();
