@@ -193,9 +193,15 @@ pub fn leave(thread: &mut Thread, succeeded: bool) {
         (3, false) => (Operation::Load, access.failure),
         _ => (Operation::Modify, access.order),
     };
-    log::event(thread, What::Atomic { operation, order }, access.address, access.bytes as u64, access.site);
+    let mut place = log::place();
     let late = access.count == 0;
-    if late && (needed_nothing(&access) || !lock_all(thread, &mut access)) {
+    let alone = late && (needed_nothing(&access) || !lock_all(thread, &mut access));
+    if late && !alone {
+        place = log::place();
+    }
+    let what = What::Atomic { operation, order };
+    log::event_at(thread, place, what, access.address, access.bytes as u64, access.site);
+    if alone {
         return gate::leave(thread);
     }
     if !perform_simply(thread, &access, operation, order) {

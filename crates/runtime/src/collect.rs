@@ -33,11 +33,11 @@ pub fn if_needed(thread: &thread::Thread) {
 
 /// An access could not be noted.
 #[cold]
-pub fn no_room(thread: &thread::Thread) {
+pub fn no_room(_: &thread::Thread) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     want();
     if !TOLD.swap(true, Relaxed) {
-        report::gap(thread, "sets of readers");
+        report::gap("sets of readers");
     }
 }
 

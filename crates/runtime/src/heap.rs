@@ -7,8 +7,11 @@ use crate::epochs::TAG;
 use crate::gate;
 use crate::lanes::Kind;
 use crate::layout::{self, CELL_PAGE, GRANULE, HAS_RECORDS};
+use crate::log::{self, What};
 use crate::mixed;
 use crate::objects;
+use crate::observe::Access;
+use crate::record;
 use crate::spans;
 use crate::spin::Spin;
 use crate::thread::Thread;
@@ -45,6 +48,7 @@ pub fn made(thread: &mut Thread, address: usize, bytes: usize, usable: usize) {
     let context = contexts::of_call(thread);
     let block = Block { address, bytes, thread: thread.id, context, freed: false };
     shard(address).lock().get_or_insert_default().insert(address, block);
+    log::event(thread, What::Alloc, address, bytes as u64, 0);
     gate::leave(thread);
 }
 
@@ -72,7 +76,14 @@ pub fn gone(thread: &mut Thread, address: usize) {
     if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
         let site = thread.call_site();
         let context = contexts::of(thread, site, Shape::plain(bytes, true));
+        if record::is_on() {
+            let (first, size, kind) = (address, bytes, Kind::Write);
+            record::access(thread, &Access { first, stride: 0, count: 1, size, kind, site });
+        }
         write_all(thread, address, bytes, context);
+    }
+    if bytes.is_some() {
+        log::event(thread, What::Free, address, 0, 0);
     }
     gate::leave(thread);
 }

@@ -5,7 +5,9 @@ use crate::cells;
 use crate::lanes::Kind;
 use crate::log::{self, What};
 use crate::objects;
+use crate::observe::{self, Access};
 use crate::options;
+use crate::record;
 use crate::report;
 use crate::start;
 use crate::thread::{self, Block};
@@ -95,6 +97,9 @@ pub unsafe extern "C" fn __raddle_library(inside: *const c_void) -> u32 {
     let path =
         if known { CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned() } else { String::new() };
     report::library(&path, base);
+    if let Some(thread) = thread::current() {
+        record::library(thread, &path, base);
+    }
     base
 }
 
@@ -151,14 +156,32 @@ pub extern "C" fn __raddle_acquire(p: usize, _site: u32) {
     }
 }
 
-/// Hands in a buffer for the log; null ends it.
+/// A loop that waits for a condition is about to begin; null where the condition variable or the mutex are not known yet.
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_log_to(buffer: *mut log::Buffer) {
-    log::redirect(buffer);
+pub extern "C" fn __raddle_loop_begin(cond: usize, mutex: usize, site: u32) {
+    if let Some(thread) = thread::current() {
+        log::event(thread, What::LoopBegin, cond, mutex as u64, site);
+    }
 }
 
-/// The number of the calling thread, as in reports.
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_thread_id() -> u32 {
-    thread::current().map_or(u32::MAX, |thread| thread.id)
+pub extern "C" fn __raddle_loop_end(site: u32) {
+    if let Some(thread) = thread::current() {
+        log::event(thread, What::LoopEnd, 0, 0, site);
+    }
+}
+
+/// A plain access is about to be made: for tests of what is recorded without observing accesses.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_note(p: usize, bytes: u64, write: u32) {
+    if let Some(thread) = thread::current()
+        && !observe::is_on()
+        && record::is_on()
+    {
+        let kind = if write != 0 { Kind::Write } else { Kind::Read };
+        record::access(
+            thread,
+            &Access { first: p, stride: 0, count: 1, size: bytes as usize, kind, site: 0 },
+        );
+    }
 }

@@ -15,6 +15,7 @@ mod cells;
 mod clocks;
 mod collect;
 mod contexts;
+mod descriptor;
 mod epochs;
 mod fronts;
 mod gate;
@@ -35,6 +36,7 @@ mod output;
 #[cfg(feature = "program")]
 mod own;
 mod people;
+mod record;
 mod records;
 mod report;
 mod slots;
@@ -44,6 +46,7 @@ mod stable;
 mod start;
 mod table;
 mod thread;
+pub mod trace;
 mod walks;
 mod wrapped;
 

@@ -1,30 +1,47 @@
-//! The seam for recorders: every synchronisation in the order in which it took effect, written while the object concerned is locked.
+//! The seam for the recorder: every synchronisation in the order in which it took effect, written while the object concerned is locked.
 //!
-//! Off unless somebody hands in a buffer. The property test does: it compares the races found with the closure of what was logged.
+//! Off unless a trace was asked for ([`crate::record`]). The property test compares the races found with the closure of what was logged.
 
 use crate::atomics::{Operation, Order};
 use crate::lanes::Kind;
+use crate::record;
 use crate::thread::Thread;
-use std::sync::atomic::{
-    AtomicPtr, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum What {
     Create,
     Join,
+    Detach,
+    /// The thread's last step.
+    End,
     Acquire,
     AcquireShared,
+    AcquireFailed,
     Release,
     ReleaseShared,
+    /// A condition wait, before it gives up the mutex (the detail).
+    WaitBegin,
+    /// The same, before it has the mutex again.
+    WaitEnd(Woken),
+    Signal,
+    Broadcast,
     Arrive,
     Depart,
     Post,
     Wait,
+    OnceBegin,
     OnceEnd,
     OncePass,
-    NewLife,
+    Init,
+    Destroy,
+    Alloc,
+    Free,
+    Map,
+    Unmap,
+    /// Around a loop that waits for a condition; the detail is the mutex.
+    LoopBegin,
+    LoopEnd,
+    Exit,
     Atomic {
         operation: Operation,
         order: Order,
@@ -40,71 +57,34 @@ pub enum What {
     Race,
 }
 
-/// One entry, as the buffer holds it.
-#[repr(C)]
-pub struct Entry {
-    pub thread: u32,
-    pub what: u32,
-    pub address: u64,
-    pub detail: u64,
-    pub site: u32,
-    /// Set last: the entry is complete.
-    pub done: u32,
+/// Why a condition wait is over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Woken {
+    /// By a signal, a broadcast, or for no reason.
+    Here,
+    TimedOut,
+    Cancelled,
 }
 
-/// A buffer of entries, and how many have been asked for.
-#[repr(C)]
-pub struct Buffer {
-    pub entries: *mut Entry,
-    pub capacity: u64,
-    pub count: AtomicU64,
-}
-
-static BUFFER: AtomicPtr<Buffer> = AtomicPtr::new(std::ptr::null_mut());
-
-/// From now on events go to this buffer; null: nowhere.
-pub fn redirect(buffer: *mut Buffer) {
-    BUFFER.store(buffer, Release);
-}
-
+/// Something took effect now.
 #[inline(always)]
-pub fn event(thread: &Thread, what: What, address: usize, detail: u64, site: u32) {
-    let buffer = BUFFER.load(Relaxed);
-    if !buffer.is_null() {
-        append(thread, what, address, detail, site);
+pub fn event(thread: &mut Thread, what: What, address: usize, detail: u64, site: u32) {
+    if record::is_on() {
+        record::event(thread, record::sequence(), what, address, detail, site);
     }
 }
 
-#[cold]
-fn append(thread: &Thread, what: What, address: usize, detail: u64, site: u32) {
-    let Some(buffer) = (unsafe { BUFFER.load(Acquire).as_ref() }) else { return };
-    let at = buffer.count.fetch_add(1, Relaxed);
-    if at < buffer.capacity {
-        let entry =
-            Entry { thread: thread.id, what: code(what), address: address as u64, detail, site, done: 1 };
-        unsafe { buffer.entries.add(at as usize).write(entry) };
-    }
+/// A place in the order, for something that may turn out to have taken effect there.
+#[inline(always)]
+pub fn place() -> u64 {
+    if record::is_on() { record::sequence() } else { 0 }
 }
 
-/// The kind in the low byte, operation and order above it.
-fn code(what: What) -> u32 {
-    match what {
-        What::Create => 1,
-        What::Join => 2,
-        What::Acquire => 3,
-        What::AcquireShared => 4,
-        What::Release => 5,
-        What::ReleaseShared => 6,
-        What::Arrive => 7,
-        What::Depart => 8,
-        What::Post => 9,
-        What::Wait => 10,
-        What::OnceEnd => 11,
-        What::OncePass => 12,
-        What::NewLife => 13,
-        What::Atomic { operation, order } => 14 | (operation as u32) << 8 | order.0 << 16,
-        What::Fence { order } => 15 | order.0 << 16,
-        What::PlainAgain { kind } => 16 | (kind as u32) << 8,
-        What::Race => 17,
+/// Something took effect at a place.
+#[inline(always)]
+pub fn event_at(thread: &mut Thread, place: u64, what: What, address: usize, detail: u64, site: u32) {
+    if record::is_on() {
+        record::event(thread, place, what, address, detail, site);
     }
 }

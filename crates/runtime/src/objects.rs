@@ -123,9 +123,10 @@ pub fn abandoned(thread: &mut Thread, address: usize) {
 }
 
 /// A condition wait gives the mutex up, however often it is locked. The depth is for [`reacquired`].
-pub fn release_for_wait(thread: &mut Thread, address: usize) -> u32 {
+pub fn release_for_wait(thread: &mut Thread, address: usize, cond: usize) -> u32 {
     let mut depth = 1;
     with(thread, address, |thread, object| {
+        log::event(thread, What::WaitBegin, cond, address as u64, 0);
         depth = object.depth.max(1);
         object.release_exclusive(thread, address);
     });
@@ -180,10 +181,10 @@ pub fn depart(thread: &mut Thread, address: usize, round: u32) {
     });
 }
 
-/// The object is initialised or destroyed.
-pub fn new_life(thread: &mut Thread, address: usize, parties: u32) {
+/// The object is initialised ([`What::Init`]) or destroyed.
+pub fn new_life(thread: &mut Thread, address: usize, parties: u32, what: What) {
     gate::enter(thread);
-    log::event(thread, What::NewLife, address, 0, 0);
+    log::event(thread, what, address, 0, 0);
     forget(thread, address);
     gate::leave(thread);
     if parties != 0 {

@@ -9,6 +9,7 @@
 use crate::atomics::{Operation, Order};
 use crate::cells;
 use crate::lanes::Kind;
+use crate::record;
 use crate::thread::Thread;
 use crate::walks::{self, Walk};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -87,7 +88,13 @@ pub fn acquires_end_epochs() -> bool {
 #[cold]
 pub fn access(thread: &mut Thread, access: Access) {
     let detector = match mode() {
-        Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
+        Mode::Record => {
+            if record::is_on() {
+                record::access(thread, &access);
+            }
+            Detector::Follows
+        }
+        Mode::Run | Mode::Replay => Detector::Follows,
         Mode::Explore => Detector::Stays,
     };
     if detector == Detector::Stays {

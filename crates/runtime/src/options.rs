@@ -1,4 +1,5 @@
-//! What `raddle run` tells the runtime by the environment: `RADDLE_OUT` (file of findings), `RADDLE_OPTIONS` (key=value, commas).
+//! What the tool tells the runtime by the environment: `RADDLE_OUT` (file of findings), `RADDLE_TRACE` (file for a trace, with its header),
+//! `RADDLE_OPTIONS` (key=value, commas).
 
 use crate::observe::{self, Mode};
 use std::ffi::{CStr, CString, c_char};
@@ -8,6 +9,8 @@ use std::sync::OnceLock;
 pub struct Options {
     /// Where findings go; empty: to people, on stderr.
     pub out: CString,
+    /// Where the trace goes; empty: nothing is recorded.
+    pub trace: CString,
     /// Report every race, not once per pair of sites.
     pub every: bool,
     /// Collect after so many new sets (for tests; 0: when it is worth it).
@@ -23,6 +26,8 @@ pub unsafe fn read(mut environment: *const *const c_char) {
         let entry = CStr::from_ptr(*environment);
         if let Some(path) = entry.to_bytes().strip_prefix(b"RADDLE_OUT=") {
             options.out = CString::new(path).unwrap_or_default();
+        } else if let Some(path) = entry.to_bytes().strip_prefix(b"RADDLE_TRACE=") {
+            options.trace = CString::new(path).unwrap_or_default();
         } else if let Some(text) = entry.to_bytes().strip_prefix(b"RADDLE_OPTIONS=") {
             options.parse(&String::from_utf8_lossy(text));
         }

@@ -1,23 +1,16 @@
-//! The file of findings: a descriptor that survives what the program does to descriptors.
+//! The file of findings, one line per write.
 
+use crate::descriptor::Descriptor;
 use crate::options;
 use crate::spin::Spin;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-const HIGH: i32 = 900;
-
-struct File {
-    descriptor: i32,
-    device: u64,
-    inode: u64,
-}
-
-static FILE: Spin<File> = Spin::new(File { descriptor: -1, device: 0, inode: 0 });
+static FILE: Spin<Descriptor> = Spin::new(Descriptor::NONE);
 static PID: AtomicI32 = AtomicI32::new(0);
 
 pub fn start() {
     PID.store(unsafe { libc::getpid() }, Relaxed);
-    FILE.lock().open();
+    open(&mut FILE.lock());
 }
 
 /// In the child of a fork.
@@ -38,11 +31,11 @@ pub fn line(line: &str, text: impl FnOnce() -> String) {
         put(2, text.as_bytes());
     } else {
         let mut file = FILE.lock();
-        if !file.is_ours() {
-            file.open();
+        if file.number().is_none() {
+            open(&mut file);
         }
-        if file.descriptor >= 0 {
-            put(file.descriptor, line.as_bytes());
+        if let Some(number) = file.number() {
+            put(number, line.as_bytes());
         }
     }
     unsafe { *libc::__errno_location() = errno };
@@ -72,38 +65,10 @@ fn put(descriptor: i32, mut bytes: &[u8]) {
     }
 }
 
-impl File {
-    fn open(&mut self) {
-        let path = &options::get().out;
-        self.descriptor = -1;
-        if path.is_empty() {
-            return;
-        }
-        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
-        unsafe {
-            let low = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0o600) as i32;
-            if low < 0 {
-                return;
-            }
-            let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH);
-            if high >= 0 {
-                libc::syscall(libc::SYS_close, low);
-            }
-            self.descriptor = if high >= 0 { high } else { low };
-        }
-        if let Some((device, inode)) = self.identity() {
-            self.device = device;
-            self.inode = inode;
-        }
-    }
-
-    fn is_ours(&self) -> bool {
-        self.descriptor >= 0 && self.identity() == Some((self.device, self.inode))
-    }
-
-    fn identity(&self) -> Option<(u64, u64)> {
-        let mut status = unsafe { std::mem::zeroed::<libc::stat>() };
-        let result = unsafe { libc::fstat(self.descriptor, &mut status) };
-        (result == 0).then_some((status.st_dev, status.st_ino))
+fn open(file: &mut Descriptor) {
+    let path = &options::get().out;
+    if !path.is_empty() {
+        // Without it there is nobody to tell.
+        let _ = file.open(path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT);
     }
 }

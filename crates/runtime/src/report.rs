@@ -11,8 +11,9 @@ use crate::log::{self, What};
 use crate::options;
 use crate::output;
 use crate::people;
+use crate::record;
 use crate::spin::Spin;
-use crate::thread::{Mode, Thread};
+use crate::thread::{self, Mode, Thread};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -94,9 +95,17 @@ pub fn library(path: &str, base: u32) {
 }
 
 /// Something that makes the run's answer incomplete.
-pub fn gap(_thread: &Thread, what: &str) {
+pub fn gap(what: &str) {
+    let what = output::escaped(what);
     let line = format!("{{\"pid\":{},\"gap\":{{\"what\":\"{what}\"}}}}\n", output::pid());
     output::line(&line, || format!("raddle: not followed any more: {what}\n"));
+}
+
+/// The process writes a trace of its own.
+pub fn trace(path: &str) {
+    let path = output::escaped(path);
+    let line = format!("{{\"pid\":{},\"trace\":{{\"path\":\"{path}\"}}}}\n", output::pid());
+    output::line(&line, String::new);
 }
 
 /// In the child of a fork.
@@ -107,6 +116,7 @@ pub fn forked(parent: i32) {
 
 /// The process ends in an orderly way.
 pub fn exit() {
+    record::ended(thread::current());
     let races = RACES.load(Relaxed);
     let line =
         format!("{{\"pid\":{},\"exit\":{{\"pid\":{},\"races\":{races}}}}}\n", output::pid(), output::pid());

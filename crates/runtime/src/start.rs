@@ -1,6 +1,6 @@
 //! Before the program's first instruction, and when something is beyond us.
 
-use crate::{collect, gate, layout, output, thread};
+use crate::{collect, gate, layout, output, record, thread};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static MAPPED: AtomicBool = AtomicBool::new(false);
@@ -32,7 +32,12 @@ pub fn start(block: *mut thread::Block) {
     let exe = output::escaped(&path.to_string_lossy());
     let line = format!("{{\"pid\":{pid},\"start\":{{\"pid\":{pid},\"exe\":\"{exe}\"}}}}\n");
     output::line(&line, String::new);
+    record::start();
     thread::create(None, 0).begin(block);
+    if let Some(main) = thread::current() {
+        record::all_modules(main);
+        record::begins(main, false);
+    }
 }
 
 /// The run cannot be followed any more.

@@ -12,6 +12,7 @@ use crate::memo::Memo;
 use crate::mixed;
 use crate::observe;
 use crate::people;
+use crate::record;
 use crate::slots;
 use crate::walks::Walks;
 use std::cell::Cell;
@@ -107,6 +108,8 @@ pub struct Thread {
     /// A site of the function that the thread runs, once it is known.
     pub function: u32,
     pub pending: Pending,
+    /// What a recorder writes of it.
+    pub log: record::Log,
     /// The once object and the initialiser that the C library is about to run.
     pub once: (usize, usize),
     /// Inside a report or an interposed function that calls others.

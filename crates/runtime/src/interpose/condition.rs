@@ -1,7 +1,8 @@
 //! Condition variables. A wait gives its mutex up and takes it again; signals order nothing by themselves.
 
-use super::mutex::begins_anew;
+use super::mutex::{begins_anew, goes};
 use super::real::real;
+use crate::log::{self, What, Woken};
 use crate::objects;
 use crate::thread;
 use libc::{c_void, timespec};
@@ -16,7 +17,14 @@ real! {
     fn cnd_destroy(cond: usize);
     fn cnd_wait(cond: usize, mutex: usize) -> i32;
     fn cnd_timedwait(cond: usize, mutex: usize, until: *const timespec) -> i32;
+    fn pthread_cond_signal(cond: usize) -> i32;
+    fn pthread_cond_broadcast(cond: usize) -> i32;
+    fn cnd_signal(cond: usize) -> i32;
+    fn cnd_broadcast(cond: usize) -> i32;
 }
+
+/// Of `cnd_timedwait`, in glibc.
+const THRD_TIMEDOUT: i32 = 4;
 
 unsafe extern "C-unwind" {
     /// Calls the function; if the thread is cancelled in it, `__raddle_wait_cancelled` runs before the program's own handlers (hot.c).
@@ -50,7 +58,7 @@ pub unsafe extern "C" fn pthread_cond_init(cond: usize, attributes: usize) -> i3
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_destroy(cond: usize) -> i32 {
-    begins_anew(cond, 0);
+    goes(cond);
     real::pthread_cond_destroy(cond)
 }
 
@@ -86,7 +94,7 @@ pub unsafe extern "C" fn cnd_init(cond: usize) -> i32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnd_destroy(cond: usize) {
-    begins_anew(cond, 0);
+    goes(cond);
     real::cnd_destroy(cond);
 }
 
@@ -100,20 +108,57 @@ pub unsafe extern "C-unwind" fn cnd_timedwait(cond: usize, mutex: usize, until: 
     wait(cond, mutex, 0, until, How::C11Timed)
 }
 
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cond_signal(cond: usize) -> i32 {
+    wakes(cond, What::Signal);
+    real::pthread_cond_signal(cond)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cond_broadcast(cond: usize) -> i32 {
+    wakes(cond, What::Broadcast);
+    real::pthread_cond_broadcast(cond)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cnd_signal(cond: usize) -> i32 {
+    wakes(cond, What::Signal);
+    real::cnd_signal(cond)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cnd_broadcast(cond: usize) -> i32 {
+    wakes(cond, What::Broadcast);
+    real::cnd_broadcast(cond)
+}
+
 /// The thread was cancelled while it waited. It holds the mutex again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __raddle_wait_cancelled(wait: *mut c_void) {
     let wait = &*wait.cast::<Wait>();
     if let Some(thread) = thread::current() {
+        log::event(thread, What::WaitEnd(Woken::Cancelled), wait.cond, 0, 0);
         objects::reacquired(thread, wait.mutex, wait.depth);
+    }
+}
+
+fn wakes(cond: usize, what: What) {
+    if let Some(thread) = thread::current() {
+        log::event(thread, what, cond, 0, 0);
     }
 }
 
 unsafe fn wait(cond: usize, mutex: usize, clock: i32, until: *const timespec, how: How) -> i32 {
     let mut wait = Wait { cond, mutex, clock, until, how, depth: 1 };
     let Some(thread) = thread::current() else { return real_wait((&raw mut wait).cast()) };
-    wait.depth = objects::release_for_wait(thread, mutex);
+    wait.depth = objects::release_for_wait(thread, mutex, cond);
     let result = __raddle_cancellable_wait(real_wait, (&raw mut wait).cast());
+    let timed_out = match how {
+        How::C11Timed => result == THRD_TIMEDOUT,
+        _ => result == libc::ETIMEDOUT,
+    };
+    let woken = if timed_out { Woken::TimedOut } else { Woken::Here };
+    log::event(thread, What::WaitEnd(woken), cond, 0, 0);
     objects::reacquired(thread, mutex, wait.depth);
     result
 }

@@ -3,6 +3,7 @@
 use super::real::real;
 use crate::gate;
 use crate::heap;
+use crate::log::{self, What};
 use crate::start;
 use crate::thread;
 use libc::{c_void, off_t, size_t};
@@ -127,20 +128,21 @@ pub unsafe extern "C" fn mmap64(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn munmap(start: *mut c_void, bytes: size_t) -> i32 {
-    forget(start as usize, bytes);
+    forget(start as usize, bytes, What::Unmap);
     real::munmap(start, bytes)
 }
 
 fn mapped(start: *mut c_void, bytes: size_t) -> *mut c_void {
     if start != libc::MAP_FAILED {
-        forget(start as usize, bytes);
+        forget(start as usize, bytes, What::Map);
     }
     start
 }
 
-fn forget(start: usize, bytes: usize) {
+fn forget(start: usize, bytes: usize, what: What) {
     if let Some(thread) = thread::current() {
         gate::enter(thread);
+        log::event(thread, what, start, bytes as u64, 0);
         heap::clean(thread, start, start + bytes);
         gate::leave(thread);
     }

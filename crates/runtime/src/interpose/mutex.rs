@@ -1,6 +1,7 @@
 //! Mutexes, spin locks, and C11 mutexes.
 
 use super::real::real;
+use crate::log::{self, What};
 use crate::objects;
 use crate::thread::{self, Mode};
 use libc::timespec;
@@ -36,6 +37,8 @@ pub fn taken(lock: usize, mode: Mode, result: i32) -> i32 {
         && let Some(thread) = thread::current()
     {
         objects::acquired(thread, lock, mode);
+    } else if let Some(thread) = thread::current() {
+        log::event(thread, What::AcquireFailed, lock, 0, 0);
     }
     result
 }
@@ -49,7 +52,13 @@ pub fn giving_up(lock: usize) {
 
 pub fn begins_anew(object: usize, parties: u32) {
     if let Some(thread) = thread::current() {
-        objects::new_life(thread, object, parties);
+        objects::new_life(thread, object, parties, What::Init);
+    }
+}
+
+pub fn goes(object: usize) {
+    if let Some(thread) = thread::current() {
+        objects::new_life(thread, object, 0, What::Destroy);
     }
 }
 
@@ -63,7 +72,7 @@ pub unsafe extern "C" fn pthread_mutex_init(mutex: usize, attributes: usize) -> 
 pub unsafe extern "C" fn pthread_mutex_destroy(mutex: usize) -> i32 {
     let result = real::pthread_mutex_destroy(mutex);
     if result == 0 {
-        begins_anew(mutex, 0);
+        goes(mutex);
     }
     result
 }
@@ -102,7 +111,7 @@ pub unsafe extern "C" fn pthread_spin_init(lock: usize, shared: i32) -> i32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_spin_destroy(lock: usize) -> i32 {
-    begins_anew(lock, 0);
+    goes(lock);
     real::pthread_spin_destroy(lock)
 }
 
@@ -130,7 +139,7 @@ pub unsafe extern "C" fn mtx_init(mutex: usize, kind: i32) -> i32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mtx_destroy(mutex: usize) {
-    begins_anew(mutex, 0);
+    goes(mutex);
     real::mtx_destroy(mutex);
 }
 
@@ -156,8 +165,6 @@ pub unsafe extern "C" fn mtx_unlock(mutex: usize) -> i32 {
 }
 
 fn taken_c11(mutex: usize, result: i32) -> i32 {
-    if result == THRD_SUCCESS {
-        taken(mutex, Mode::Exclusive, 0);
-    }
+    taken(mutex, Mode::Exclusive, if result == THRD_SUCCESS { 0 } else { libc::EBUSY });
     result
 }

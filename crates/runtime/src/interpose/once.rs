@@ -2,7 +2,7 @@
 
 use super::real::real;
 use crate::atomics::{self, Operation, Order};
-use crate::log::What;
+use crate::log::{self, What};
 use crate::objects;
 use crate::thread;
 
@@ -71,6 +71,7 @@ extern "C-unwind" fn run() {
     let Some(thread) = thread::current() else { return };
     let (once, initialiser) = thread.once;
     let initialiser: Initialiser = unsafe { std::mem::transmute(initialiser) };
+    log::event(thread, What::OnceBegin, once, 0, 0);
     initialiser();
     objects::tell(thread, once, What::OnceEnd);
 }

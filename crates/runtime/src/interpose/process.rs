@@ -2,7 +2,7 @@
 
 use super::real::real;
 use super::threads;
-use crate::{gate, heap, mixed, objects, output, records, report, thread};
+use crate::{gate, heap, mixed, objects, output, record, records, report, thread};
 use libc::pid_t;
 
 real! {
@@ -29,6 +29,7 @@ pub unsafe extern "C" fn fork() -> pid_t {
         let parent = output::pid();
         output::restart();
         report::forked(parent);
+        record::forked(me);
     }
     child
 }

@@ -1,6 +1,6 @@
 //! Read-write locks.
 
-use super::mutex::{begins_anew, giving_up, taken};
+use super::mutex::{begins_anew, giving_up, goes, taken};
 use super::real::real;
 use crate::thread::Mode;
 use libc::timespec;
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn pthread_rwlock_init(lock: usize, attributes: usize) -> 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_rwlock_destroy(lock: usize) -> i32 {
-    begins_anew(lock, 0);
+    goes(lock);
     real::pthread_rwlock_destroy(lock)
 }
 

@@ -1,6 +1,6 @@
 //! Semaphores and barriers.
 
-use super::mutex::begins_anew;
+use super::mutex::{begins_anew, goes};
 use super::real::real;
 use crate::log::What;
 use crate::objects;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn sem_init(semaphore: usize, shared: i32, value: u32) -> 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sem_destroy(semaphore: usize) -> i32 {
-    begins_anew(semaphore, 0);
+    goes(semaphore);
     real::sem_destroy(semaphore)
 }
 
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn pthread_barrier_init(barrier: usize, attributes: usize,
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_barrier_destroy(barrier: usize) -> i32 {
     let result = real::pthread_barrier_destroy(barrier);
-    begins_anew(barrier, 0);
+    goes(barrier);
     result
 }
 

@@ -10,6 +10,7 @@ use crate::heap;
 use crate::hooks::__raddle_block;
 use crate::log::{self, What};
 use crate::objects;
+use crate::record;
 use crate::spin::Spin;
 use crate::thread::{self, DETACHED, ENDED, Mode, RUNNING, Thread};
 use libc::{c_void, pthread_t, timespec};
@@ -204,7 +205,9 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
         clean_stack(thread);
         let index = thread.index;
         thread.begin(__raddle_block());
-        gate::leave(thread::record(index));
+        let thread = thread::record(index);
+        record::begins(thread, false);
+        gate::leave(thread);
         (routine, argument)
     }
 }
@@ -235,6 +238,7 @@ unsafe extern "C" fn at_end(thread: *mut c_void) {
     if record.life.load(Acquire) == DETACHED {
         HANDLES.lock().remove(&libc::pthread_self());
     }
+    log::event(record, What::End, 0, 0, 0);
     record.end();
 }
 
@@ -257,6 +261,9 @@ fn detach(handle: pthread_t) {
     let mut handles = HANDLES.lock();
     let Some(&index) = handles.get(&handle) else { return };
     let thread = thread::record(index);
+    if let Some(me) = thread::current() {
+        log::event(me, What::Detach, 0, u64::from(thread.id), 0);
+    }
     if thread.life.compare_exchange(RUNNING, DETACHED, AcqRel, Acquire) == Err(ENDED) {
         handles.remove(&handle);
         thread.forget();

@@ -1,7 +1,7 @@
-/* Runs scripts of accesses and synchronisation on real threads, through the hooks of instrumented code, and writes what was logged.
+/* Runs scripts of accesses and synchronisation on real threads, through the hooks of instrumented code, which the runtime records.
  *
  * In: for each script the number of threads, and for each thread the number of operations and these, four words each. Out: for each
- * script the number of entries and these. Plain accesses are logged here, everything else by the runtime. */
+ * script the address of its memory, which is allocated at its beginning and freed at its end, and the size of that. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -23,18 +23,8 @@ void __raddle_write_walk(void *, int64_t, uint64_t, uint32_t, uint32_t);
 void *__raddle_atomic_enter(void *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
 void __raddle_atomic_leave(void *, uint32_t);
 void __raddle_fence(uint32_t, uint32_t), __raddle_release(void *, uint32_t), __raddle_acquire(void *, uint32_t);
-uint32_t __raddle_thread_id(void);
-
-struct entry {
-    uint32_t thread, what;
-    uint64_t address, detail;
-    uint32_t site, done;
-};
-struct buffer {
-    struct entry *entries;
-    uint64_t capacity, count;
-};
-void __raddle_log_to(struct buffer *);
+/* Logs a plain access, where the runtime does not do that by itself. */
+void __raddle_note(const void *, uint64_t, uint32_t);
 
 enum { READ, WRITE, READ_N, WRITE_N, READ_WALK, WRITE_WALK, ATOMIC, FENCE, LOCK, UNLOCK, TRYLOCK, RDLOCK, WRLOCK, RWUNLOCK, SPIN,
        SPINUNLOCK, POST, TRYWAIT, BARRIER, ONCE, CONDWAIT, CREATE, JOIN, RELEASE, ACQUIRE, NEWSEM, YIELD, MTX, MTXUNLOCK };
@@ -64,17 +54,12 @@ struct place {
     int tag[OBJECTS];
 };
 
+/* A size that nothing else has. */
+#define PLACE_BYTES ((sizeof(struct place) | 15) + 9)
+
 static struct script scripts[THREADS];
 static struct place *place;
-static struct buffer buffer;
 static int go;
-
-static void note(uint32_t what, const void *p, uint64_t bytes)
-{
-    uint64_t at = __atomic_fetch_add(&buffer.count, 1, __ATOMIC_RELAXED);
-    if (at < buffer.capacity)
-        buffer.entries[at] = (struct entry){__raddle_thread_id(), what, (uint64_t)p, bytes, 0, 1};
-}
 
 static void initialise(void)
 {
@@ -109,7 +94,7 @@ static void atomic(unsigned char *p, uint32_t size, uint32_t kind, uint32_t orde
 
 static void plain(unsigned char *p, uint32_t size, int write)
 {
-    note(100 + write, p, size);
+    __raddle_note(p, size, write);
     switch (size * 2 + write) {
     case 2: __raddle_read1(p, 1); break;
     case 3: __raddle_write1(p, 1); break;
@@ -127,7 +112,7 @@ static void plain(unsigned char *p, uint32_t size, int write)
 static void walk(unsigned char *p, uint32_t step, uint32_t size, int write)
 {
     for (int i = 0; i < 3; i++)
-        note(100 + write, p + i * step, size);
+        __raddle_note(p + i * step, size, write);
     if (write)
         __raddle_write_walk(p, step, 3, size, 1);
     else
@@ -141,8 +126,8 @@ static void step(struct op *op)
     switch (op->what) {
     case READ: plain(p, op->b, 0); break;
     case WRITE: plain(p, op->b, 1); break;
-    case READ_N: note(100, p, op->b), __raddle_read_n(p, op->b, 1); break;
-    case WRITE_N: note(101, p, op->b), __raddle_write_n(p, op->b, 1); break;
+    case READ_N: __raddle_note(p, op->b, 0), __raddle_read_n(p, op->b, 1); break;
+    case WRITE_N: __raddle_note(p, op->b, 1), __raddle_write_n(p, op->b, 1); break;
     case READ_WALK: walk(p, op->c, op->b, 0); break;
     case WRITE_WALK: walk(p, op->c, op->b, 1); break;
     case ATOMIC: atomic(p, op->b, op->c & 255, op->c >> 8 & 255, op->c >> 16); break;
@@ -203,9 +188,6 @@ static uint32_t word(void)
 
 int main(void)
 {
-    static struct entry entries[1 << 14];
-    buffer.entries = entries;
-    buffer.capacity = sizeof entries / sizeof *entries;
     for (;;) {
         uint32_t threads = word();
         memset(scripts, 0, sizeof scripts);
@@ -215,16 +197,13 @@ int main(void)
             for (uint32_t i = 0; i < scripts[t].count; i++)
                 scripts[t].ops[i] = (struct op){word(), word(), word(), word()};
         }
-        place = aligned_alloc(64, (sizeof *place + 63) & ~63ul);
+        place = aligned_alloc(64, PLACE_BYTES);
         memset(place, 0, sizeof *place);
         mtx_init(&place->mtx, mtx_plain);
         pthread_barrier_init(&place->barrier, 0, 2);
         for (int i = 0; i < OBJECTS; i++)
             pthread_spin_init(&place->spin[i], 0);
-        buffer.count = 0;
-        memset(entries, 0, sizeof(struct entry) * 4096);
         go = 0;
-        __raddle_log_to(&buffer);
         for (uint32_t i = 0; i < scripts[0].count && scripts[0].ops[i].what == CREATE; i++)
             step(&scripts[0].ops[i]), scripts[0].ops[i].what = YIELD;
         __atomic_store_n(&go, 1, __ATOMIC_RELAXED);
@@ -233,13 +212,11 @@ int main(void)
         for (uint32_t t = 1; t < threads; t++)
             if (scripts[t].created && !scripts[t].joined)
                 pthread_join(scripts[t].handle, 0);
-        __raddle_log_to(0);
-        uint64_t head[2] = {buffer.count, (uint64_t)place};
+        uint64_t head[2] = {(uint64_t)place, PLACE_BYTES};
+        free(place);
         fwrite(head, sizeof head, 1, stdout);
-        fwrite(entries, sizeof *entries, buffer.count, stdout);
         fflush(stdout);
         for (uint32_t t = 0; t < threads; t++)
             free(scripts[t].ops);
-        free(place);
     }
 }

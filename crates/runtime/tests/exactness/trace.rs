@@ -1,77 +1,129 @@
-//! What the runtime logged of one script, as a trace for the closure, and the bytes that the detector found to race.
+//! What the runtime recorded of one script, as a trace for the closure, and the bytes that the detector found to race.
+//!
+//! A reader of its own, as simple as can be: the whole file at once, all entries sorted.
 
 use raddle_base::{FenceOrder, LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_event::{AccessKind, Addr, AtomicOp, Event, EventKind, Loc, LockMode, ObjectId, ThreadId, Trace};
+use raddle_runtime::trace::{CHUNK_HEADER, Entry, HEADER_UNIT, Header, Kind, State, chunk, decode};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const ENTRY_BYTES: usize = 32;
-const PLAIN_READ: u32 = 100;
-const PLAIN_WRITE: u32 = 101;
-const PLAIN_AGAIN: u32 = 16;
-const RACE: u32 = 17;
-const CREATE: u32 = 1;
+/// All entries of a file with their threads, in order.
+pub fn entries(bytes: &[u8]) -> Vec<(u32, Entry)> {
+    let header = Header::read(bytes).unwrap();
+    assert_eq!(header.control.lost, 0);
+    let mut logs: BTreeMap<u32, Vec<Entry>> = BTreeMap::new();
+    let mut at = header.bytes;
+    while at < bytes.len() {
+        let Some(chunk) = chunk(&bytes[at..]).unwrap() else {
+            at += HEADER_UNIT;
+            continue;
+        };
+        let log = logs.entry(chunk.thread).or_default();
+        let content = &bytes[at + CHUNK_HEADER..at + CHUNK_HEADER + chunk.used];
+        let (mut state, mut inside) = (State::NEW, 0);
+        while inside < content.len() {
+            let (entry, next) = decode(&mut state, content, inside).unwrap();
+            log.push(entry);
+            inside = next;
+        }
+        at += chunk.bytes;
+    }
+    let mut all: Vec<(u32, Entry)> = Vec::new();
+    for (thread, log) in logs {
+        assert!(log.is_sorted_by_key(|entry| entry.sequence), "the log of thread {thread}");
+        all.extend(log.into_iter().map(|entry| (thread, entry)));
+    }
+    // What has no number of its own stands before what has the number.
+    all.sort_by_key(|(_, entry)| (entry.sequence, !is_plain(entry)));
+    all
+}
 
-#[derive(Clone, Copy)]
-struct Entry {
-    thread: u32,
-    what: u32,
-    address: u64,
-    detail: u64,
+/// The entries of each script: from the allocation of its memory to its end.
+pub fn scripts(all: &[(u32, Entry)], size: u64) -> Vec<&[(u32, Entry)]> {
+    let begins =
+        |(thread, entry): &&(u32, Entry)| *thread == 0 && entry.kind == Kind::Alloc && entry.more[0] == size;
+    let starts: Vec<usize> = (0..all.len()).filter(|at| begins(&&all[*at])).collect();
+    let slices = starts.iter().map(|&start| {
+        let place = all[start].1.address;
+        let free = |(_, entry): &(u32, Entry)| entry.kind == Kind::Free && entry.address == place;
+        let length = all[start..].iter().position(free).expect("the memory of a script is freed");
+        &all[start + 1..start + length]
+    });
+    slices.collect()
 }
 
 /// The trace, and the offsets of the racy bytes.
-pub fn read(bytes: &[u8], place: u64) -> (Trace, BTreeSet<u32>) {
-    let entries: Vec<Entry> = bytes.chunks_exact(ENTRY_BYTES).map(Entry::parse).collect();
-    let threads = numbers(&entries);
+pub fn read(entries: &[(u32, Entry)], place: u64) -> (Trace, BTreeSet<u32>) {
+    let threads = numbers(entries);
     let mut races = BTreeSet::new();
     let mut events = Vec::new();
-    for (at, entry) in entries.iter().enumerate() {
-        let thread = ThreadId(threads[&entry.thread]);
+    for (at, (thread, entry)) in entries.iter().enumerate() {
+        let Some(number) = threads.get(thread) else { continue };
         let offset = entry.address.wrapping_sub(place) as u32;
-        let mut emit = |kind| events.push(Event { thread, site: SiteId(0), kind });
-        match entry.what & 255 {
-            PLAIN_READ | PLAIN_WRITE => {
-                let kind = if entry.what == PLAIN_WRITE { AccessKind::Write } else { AccessKind::Read };
-                let moved = moved_bytes(&entries[at + 1..], entry, place);
-                let all = offset..offset + entry.detail as u32;
-                for loc in runs(all.filter(|byte| !moved.contains(byte))) {
+        let inside = entry.address.wrapping_sub(place) < 64;
+        let mut emit = |kind| events.push(Event { thread: ThreadId(*number), site: SiteId(0), kind });
+        match entry.kind {
+            Kind::Read | Kind::Write if inside => {
+                let kind = if entry.kind == Kind::Write { AccessKind::Write } else { AccessKind::Read };
+                let moved = moved_bytes(&entries[at + 1..], *thread, place);
+                for loc in runs(touched(entry, offset).into_iter().filter(|byte| !moved.contains(byte))) {
                     emit(EventKind::Access { loc, kind });
                 }
             }
-            PLAIN_AGAIN => {
-                let kind = if entry.what >> 8 & 255 == 1 { AccessKind::Write } else { AccessKind::Read };
-                let bytes = (0..4).filter(|byte| entry.detail & 1 << byte != 0).map(|byte| offset + byte);
-                for loc in runs(bytes) {
+            Kind::ReadAmong | Kind::WriteAmong if inside => {
+                let write = entry.kind == Kind::WriteAmong;
+                let kind = if write { AccessKind::Write } else { AccessKind::Read };
+                for loc in runs(masked(entry, offset)) {
                     emit(EventKind::Access { loc, kind });
                 }
             }
-            RACE => {
-                races.extend((0..8).filter(|byte| entry.detail & 1 << byte != 0).map(|byte| offset + byte))
+            Kind::Race if inside => races.extend(masked(entry, offset)),
+            _ => {
+                if let Some(kind) = kind(entry, offset, &threads) {
+                    emit(kind);
+                }
             }
-            _ => emit(entry.kind(offset, &threads)),
         }
     }
     (Trace { events }, races)
 }
 
+fn is_plain(entry: &Entry) -> bool {
+    matches!(entry.kind, Kind::Read | Kind::Write)
+}
+
+/// Bytes of a plain access or a walk.
+fn touched(entry: &Entry, offset: u32) -> BTreeSet<u32> {
+    match entry.code {
+        6 => {
+            let [stride, count, size, _] = entry.more.map(|value| value as u32);
+            (0..count).flat_map(|i| (0..size).map(move |byte| offset + i * stride + byte)).collect()
+        }
+        _ => (offset..offset + entry.size() as u32).collect(),
+    }
+}
+
+fn masked(entry: &Entry, offset: u32) -> impl Iterator<Item = u32> {
+    let mask = entry.more[0];
+    (0..8).filter(move |byte| mask & 1 << byte != 0).map(move |byte| offset + byte)
+}
+
 /// Bytes of a plain access that took effect later, among atomics: the same thread says so before it does anything else.
-fn moved_bytes(later: &[Entry], access: &Entry, place: u64) -> BTreeSet<u32> {
+fn moved_bytes(later: &[(u32, Entry)], thread: u32, place: u64) -> BTreeSet<u32> {
     later
         .iter()
-        .filter(|entry| entry.thread == access.thread && entry.what != RACE)
-        .take_while(|entry| entry.what & 255 == PLAIN_AGAIN)
-        .flat_map(|entry| {
-            let offset = entry.address.wrapping_sub(place) as u32;
-            (0..4).filter(|byte| entry.detail & 1 << byte != 0).map(move |byte| offset + byte)
-        })
+        .filter(|(other, entry)| *other == thread && entry.kind != Kind::Race)
+        .map(|(_, entry)| entry)
+        .take_while(|entry| matches!(entry.kind, Kind::ReadAmong | Kind::WriteAmong))
+        .flat_map(|entry| masked(entry, entry.address.wrapping_sub(place) as u32))
         .collect()
 }
 
 /// Threads in order of creation; the first is the one that nobody created.
-fn numbers(entries: &[Entry]) -> BTreeMap<u32, u32> {
-    let created = entries.iter().filter(|entry| entry.what == CREATE).map(|entry| entry.detail as u32);
-    let all: Vec<u32> = std::iter::once(0).chain(created).collect();
-    all.into_iter().enumerate().map(|(number, id)| (id, number as u32)).collect()
+fn numbers(entries: &[(u32, Entry)]) -> BTreeMap<u32, u32> {
+    let created = entries.iter().filter(|(_, entry)| entry.kind == Kind::Create);
+    let all = std::iter::once(0).chain(created.map(|(_, entry)| entry.more[0] as u32));
+    all.enumerate().map(|(number, id)| (id, number as u32)).collect()
 }
 
 /// Bytes in order, as ranges.
@@ -90,58 +142,51 @@ fn memory(offset: u32, len: u32) -> Loc {
     Loc { object: ObjectId(0), offset, len }
 }
 
-impl Entry {
-    fn parse(bytes: &[u8]) -> Self {
-        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-        let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-        assert_eq!(word(28), 1, "an entry was not completed");
-        Self { thread: word(0), what: word(4), address: long(8), detail: long(16) }
-    }
-
-    fn kind(&self, offset: u32, threads: &BTreeMap<u32, u32>) -> EventKind {
-        let object = Addr { object: ObjectId(1), offset };
-        let child = || ThreadId(threads[&(self.detail as u32)]);
-        let (exclusive, shared) = (LockMode::Exclusive, LockMode::Shared);
-        match self.what & 255 {
-            CREATE => EventKind::Create { child: child() },
-            2 => EventKind::Join { child: child() },
-            3 => EventKind::Acquire { lock: object, mode: exclusive },
-            4 => EventKind::Acquire { lock: object, mode: shared },
-            5 => EventKind::Release { lock: object, mode: exclusive },
-            6 => EventKind::Release { lock: object, mode: shared },
-            7 => EventKind::BarrierArrive { barrier: object, round: self.detail as u32 },
-            8 => EventKind::BarrierLeave { barrier: object, round: self.detail as u32 },
-            9 => EventKind::SemPost { sem: object },
-            10 => EventKind::SemWait { sem: object },
-            11 => EventKind::OnceEnd { once: object },
-            12 => EventKind::OncePass { once: object },
-            13 => EventKind::SyncInit { object },
-            14 => EventKind::Atomic { loc: memory(offset, self.detail as u32), op: self.operation() },
-            15 => EventKind::Fence {
-                order: match self.what >> 16 {
-                    2 => FenceOrder::Acquire,
-                    3 => FenceOrder::Release,
-                    4 => FenceOrder::AcqRel,
-                    _ => FenceOrder::SeqCst,
-                },
+/// What is not a plain access; `None`: of no matter for the order.
+fn kind(entry: &Entry, offset: u32, threads: &BTreeMap<u32, u32>) -> Option<EventKind> {
+    let object = Addr { object: ObjectId(1), offset };
+    let round = entry.more[0] as u32;
+    let child = || ThreadId(threads[&(entry.more[0] as u32)]);
+    let mode = if entry.code == 0 { LockMode::Exclusive } else { LockMode::Shared };
+    Some(match entry.kind {
+        Kind::Create => EventKind::Create { child: child() },
+        Kind::Join => EventKind::Join { child: child() },
+        Kind::Acquire => EventKind::Acquire { lock: object, mode },
+        Kind::Release => EventKind::Release { lock: object, mode },
+        Kind::Arrive => EventKind::BarrierArrive { barrier: object, round },
+        Kind::Depart => EventKind::BarrierLeave { barrier: object, round },
+        Kind::Post => EventKind::SemPost { sem: object },
+        Kind::Wait => EventKind::SemWait { sem: object },
+        Kind::OnceEnd => EventKind::OnceEnd { once: object },
+        Kind::OncePass => EventKind::OncePass { once: object },
+        Kind::Init | Kind::Destroy => EventKind::SyncInit { object },
+        Kind::Load | Kind::Store | Kind::Modify if offset < 64 => {
+            EventKind::Atomic { loc: memory(offset, entry.more[0] as u32), op: operation(entry) }
+        }
+        Kind::Fence => EventKind::Fence {
+            order: match entry.code {
+                2 => FenceOrder::Acquire,
+                3 => FenceOrder::Release,
+                4 => FenceOrder::AcqRel,
+                _ => FenceOrder::SeqCst,
             },
-            other => panic!("entry of unknown kind {other}"),
-        }
-    }
+        },
+        _ => return None,
+    })
+}
 
-    fn operation(&self) -> AtomicOp {
-        match (self.what >> 8 & 255, self.what >> 16) {
-            (0, 0) => AtomicOp::Load(LoadOrder::Relaxed),
-            (0, 2) => AtomicOp::Load(LoadOrder::Acquire),
-            (0, _) => AtomicOp::Load(LoadOrder::SeqCst),
-            (1, 0) => AtomicOp::Store(StoreOrder::Relaxed),
-            (1, 3) => AtomicOp::Store(StoreOrder::Release),
-            (1, _) => AtomicOp::Store(StoreOrder::SeqCst),
-            (_, 0) => AtomicOp::Rmw(RmwOrder::Relaxed),
-            (_, 2) => AtomicOp::Rmw(RmwOrder::Acquire),
-            (_, 3) => AtomicOp::Rmw(RmwOrder::Release),
-            (_, 4) => AtomicOp::Rmw(RmwOrder::AcqRel),
-            (_, _) => AtomicOp::Rmw(RmwOrder::SeqCst),
-        }
+fn operation(entry: &Entry) -> AtomicOp {
+    match (entry.kind, entry.code) {
+        (Kind::Load, 0) => AtomicOp::Load(LoadOrder::Relaxed),
+        (Kind::Load, 2) => AtomicOp::Load(LoadOrder::Acquire),
+        (Kind::Load, _) => AtomicOp::Load(LoadOrder::SeqCst),
+        (Kind::Store, 0) => AtomicOp::Store(StoreOrder::Relaxed),
+        (Kind::Store, 3) => AtomicOp::Store(StoreOrder::Release),
+        (Kind::Store, _) => AtomicOp::Store(StoreOrder::SeqCst),
+        (_, 0) => AtomicOp::Rmw(RmwOrder::Relaxed),
+        (_, 2) => AtomicOp::Rmw(RmwOrder::Acquire),
+        (_, 3) => AtomicOp::Rmw(RmwOrder::Release),
+        (_, 4) => AtomicOp::Rmw(RmwOrder::AcqRel),
+        (_, _) => AtomicOp::Rmw(RmwOrder::SeqCst),
     }
 }
