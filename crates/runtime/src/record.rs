@@ -16,15 +16,13 @@ use crate::log::What;
 use crate::observe::Access;
 use crate::options;
 use crate::thread::Thread;
-use crate::trace::{Kind, MOST_BYTES, State, encode};
+use crate::trace::{Draft, Kind, MOST_BYTES, State, encode};
 use chunks::Room;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{Relaxed, SeqCst},
     compiler_fence,
 };
-
-pub use chunks::{ended, forked};
 
 /// A cache line of its own.
 #[repr(align(128))]
@@ -66,6 +64,20 @@ pub fn start() {
     }
 }
 
+/// The process ends in an orderly way.
+pub fn ended(thread: Option<&mut Thread>) {
+    if is_on() {
+        chunks::ended(thread);
+    }
+}
+
+/// In the child of a fork: the file stays the parent's.
+pub fn forked(thread: &mut Thread) {
+    if is_on() {
+        chunks::forked(thread);
+    }
+}
+
 #[inline(always)]
 pub fn is_on() -> bool {
     ON.load(Relaxed)
@@ -87,17 +99,14 @@ fn present() -> u64 {
 pub fn access(thread: &mut Thread, access: &Access) {
     let Access { first, stride, count, size, kind, site } = *access;
     let kind = if kind == AccessKind::Write { Kind::Write } else { Kind::Read };
-    let (sequence, first) = (present(), first as u64);
-    if count == 1 {
-        match size {
-            1 | 2 | 4 | 8 | 16 => {
-                append(thread, (kind, size.trailing_zeros() as u8), sequence, site, first, &[])
-            }
-            _ => append(thread, (kind, 5), sequence, site, first, &[size as u64]),
-        }
-    } else {
-        let more = [stride as i64 as u64, count as u64, size as u64];
-        append(thread, (kind, 6), sequence, site, first, &more);
+    let (sequence, address) = (present(), first as u64);
+    let mut draft = |code, more: &[u64]| {
+        append(thread, &Draft { kind: (kind, code), sequence, site, address, more, text: &[] });
+    };
+    match (count, size) {
+        (1, 1 | 2 | 4 | 8 | 16) => draft(size.trailing_zeros() as u8, &[]),
+        (1, _) => draft(5, &[size as u64]),
+        _ => draft(6, &[stride as i64 as u64, count as u64, size as u64]),
     }
 }
 
@@ -108,14 +117,16 @@ pub fn event(thread: &mut Thread, sequence: u64, what: What, address: usize, det
     // In the place of an object that its caller did not name a site for: the call that the program makes.
     let site = if site == 0 { thread.call_site() } else { site };
     let more = [detail];
-    append(thread, kind, sequence, site, address as u64, &more[..usize::from(has_detail)]);
+    let more = &more[..usize::from(has_detail)];
+    append(thread, &Draft { kind, sequence, site, address: address as u64, more, text: &[] });
 }
 
 /// The calling thread begins, or goes on in the child of a fork.
 pub fn begins(thread: &mut Thread, forked: bool) {
     if is_on() {
         let more = memory::of_thread(thread.id == 0);
-        append(thread, (Kind::Begin, u8::from(forked)), sequence(), 0, 0, &more);
+        let kind = (Kind::Begin, u8::from(forked));
+        append(thread, &Draft { kind, sequence: sequence(), site: 0, address: 0, more: &more, text: &[] });
     }
 }
 
@@ -139,15 +150,15 @@ fn modules(thread: &mut Thread, module: &memory::Module) {
 }
 
 #[inline(always)]
-fn append(thread: &mut Thread, kind: (Kind, u8), sequence: u64, site: u32, address: u64, more: &[u64]) {
+fn append(thread: &mut Thread, draft: &Draft<'_>) {
     let id = thread.id;
     let log = &mut thread.log;
     if log.is_busy() {
-        return log.postpone(kind, sequence, site, address, more);
+        return log.postpone(draft);
     }
     log.set_busy(true);
-    if log.has_room(id, MOST_BYTES, sequence) {
-        let length = encode(&mut log.state, log.room.rest(), kind, sequence, site, address, more, &[]);
+    if log.has_room(id, MOST_BYTES + draft.text.len(), draft.sequence) {
+        let length = encode(&mut log.state, log.room.rest(), draft);
         log.room.commit(length);
     }
     log.set_busy(false);
@@ -161,17 +172,7 @@ fn append(thread: &mut Thread, kind: (Kind, u8), sequence: u64, site: u32, addre
 fn with_text(thread: &mut Thread, kind: Kind, address: u64, more: &[u64], text: &[u8]) {
     const LONGEST: usize = 2048;
     let text = &text[..text.len().min(LONGEST)];
-    let (id, sequence) = (thread.id, sequence());
-    let log = &mut thread.log;
-    if log.is_busy() {
-        return;
-    }
-    log.set_busy(true);
-    if log.has_room(id, MOST_BYTES + LONGEST, sequence) {
-        let length = encode(&mut log.state, log.room.rest(), (kind, 0), sequence, 0, address, more, text);
-        log.room.commit(length);
-    }
-    log.set_busy(false);
+    append(thread, &Draft { kind: (kind, 0), sequence: sequence(), site: 0, address, more, text });
 }
 
 /// What signal handlers had to say meanwhile.
@@ -179,10 +180,11 @@ fn with_text(thread: &mut Thread, kind: Kind, address: u64, more: &[u64], text: 
 fn resume(thread: &mut Thread) {
     let (waiting, waiters) = (std::mem::take(&mut thread.log.waiting), thread.log.waiters);
     for late in &waiters[..waiting.min(PATIENT)] {
-        append(thread, late.kind, late.sequence, late.site, late.address, &late.more[..late.count]);
+        let Late { kind, sequence, site, address, .. } = *late;
+        append(thread, &Draft { kind, sequence, site, address, more: &late.more[..late.count], text: &[] });
     }
     if waiting > PATIENT {
-        with_text(thread, Kind::Gap, 0, &[], b"signal handlers that interrupted the recorder");
+        with_text(thread, Kind::Gap, 0, &[], b"what signal handlers did that interrupted the recorder");
     }
 }
 
@@ -211,7 +213,8 @@ impl Log {
     }
 
     #[cold]
-    fn postpone(&mut self, kind: (Kind, u8), sequence: u64, site: u32, address: u64, more: &[u64]) {
+    fn postpone(&mut self, draft: &Draft<'_>) {
+        let Draft { kind, sequence, site, address, more, .. } = *draft;
         if let Some(late) = self.waiters.get_mut(self.waiting) {
             let mut kept = [0; 4];
             kept[..more.len()].copy_from_slice(more);

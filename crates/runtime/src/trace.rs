@@ -5,8 +5,8 @@
 mod entry;
 mod file;
 
-pub use entry::{Bad, Entry, Kind, MOST_BYTES, State, decode, encode};
+pub use entry::{Bad, Draft, Entry, Kind, MOST_BYTES, State, decode, encode};
 pub use file::{
     CHUNK_HEADER, CONTROL, Chunk, Control, HEADER_UNIT, Header, LONGEST_HEADER, MAGIC, VERSION, chunk,
-    write_chunk,
+    new_header, write_chunk,
 };

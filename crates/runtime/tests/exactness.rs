@@ -11,7 +11,7 @@ mod trace;
 mod program;
 
 use raddle_order::Closure;
-use raddle_runtime::trace::Header;
+use raddle_runtime::trace::new_header;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -50,7 +50,7 @@ fn batch(program: &Path, options: &str, seeds: Range<u64>) -> Vec<bool> {
     let findings = program.with_extension("jsonl");
     let recorded = program.with_extension("trace");
     let _ = std::fs::remove_file(&findings);
-    std::fs::write(&recorded, Header::new("{}")).unwrap();
+    std::fs::write(&recorded, new_header("{}")).unwrap();
     let mut child = Command::new(program)
         .env("RADDLE_OPTIONS", options)
         .env("RADDLE_OUT", &findings)

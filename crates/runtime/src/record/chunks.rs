@@ -9,7 +9,9 @@ use crate::descriptor::Descriptor;
 use crate::log::What;
 use crate::spin::Spin;
 use crate::thread::Thread;
-use crate::trace::{CHUNK_HEADER, CONTROL, Chunk, HEADER_UNIT, Header, LONGEST_HEADER, write_chunk};
+use crate::trace::{
+    CHUNK_HEADER, CONTROL, Chunk, HEADER_UNIT, Header, LONGEST_HEADER, new_header, write_chunk,
+};
 use crate::{options, output, report};
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{
@@ -62,11 +64,7 @@ pub fn start() -> bool {
     }
 }
 
-/// The process ends in an orderly way.
 pub fn ended(thread: Option<&mut Thread>) {
-    if !super::is_on() {
-        return;
-    }
     if let Some(thread) = thread {
         event(thread, sequence(), What::Exit, 0, 0, 0);
     }
@@ -75,11 +73,8 @@ pub fn ended(thread: Option<&mut Thread>) {
     }
 }
 
-/// In the child of a fork: the file stays the parent's.
+/// Opens a file of the new process's own.
 pub fn forked(thread: &mut Thread) {
-    if !super::is_on() {
-        return;
-    }
     FILE.reset();
     FULL.store(false, Relaxed);
     thread.log.abandon();
@@ -205,7 +200,7 @@ impl File {
         let mut from = Descriptor::NONE;
         from.open(first, libc::O_RDONLY).map_err(|errno| reason(first, errno))?;
         let header = from.number().and_then(read_header).ok_or("its header is damaged")?;
-        let bytes = Header::new(&header.text);
+        let bytes = new_header(&header.text);
         let pid = output::pid();
         let names = (1..1000).map(|count| match count {
             1 => format!("{}.{pid}", first.to_string_lossy()),

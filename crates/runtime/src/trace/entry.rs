@@ -80,6 +80,19 @@ pub struct Entry {
     pub text: Vec<u8>,
 }
 
+/// An entry to be written.
+#[derive(Clone, Copy)]
+pub struct Draft<'a> {
+    /// With its code.
+    pub kind: (Kind, u8),
+    pub sequence: u64,
+    pub site: u32,
+    pub address: u64,
+    /// As many as the kind and code have.
+    pub more: &'a [u64],
+    pub text: &'a [u8],
+}
+
 /// What differences are to, from entry to entry of one chunk.
 #[derive(Clone)]
 #[repr(C)]
@@ -168,18 +181,10 @@ impl State {
     pub const NEW: State = State { sequence: 0, site: 0, object: 0, places: [0; PLACES] };
 }
 
-/// Writes an entry and gives its length. `more` has as many numbers as the kind and code say; a text is no longer than `out` allows.
+/// Writes an entry and gives its length. A text is no longer than `out` allows.
 #[inline(always)]
-pub fn encode(
-    state: &mut State,
-    out: &mut [u8],
-    (kind, code): (Kind, u8),
-    sequence: u64,
-    site: u32,
-    address: u64,
-    more: &[u64],
-    text: &[u8],
-) -> usize {
+pub fn encode(state: &mut State, out: &mut [u8], draft: &Draft<'_>) -> usize {
+    let Draft { kind: (kind, code), sequence, site, address, more, text } = *draft;
     let form = FORMS[kind as usize];
     out[0] = TAGS[kind as usize] + code;
     let mut at = 1;
@@ -314,25 +319,22 @@ fn unfolded(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bad, Entry, FORMS, Kind, MOST_BYTES, State, decode, encode, numbers};
+    use super::{Bad, Draft, Entry, FORMS, Kind, MOST_BYTES, State, decode, encode, numbers};
 
     fn write(entries: &[Entry]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut state = State::NEW;
         for entry in entries {
             let mut out = [0; MOST_BYTES + 16];
-            let more = &entry.more[..numbers(entry.kind, entry.code)];
-            let kind = (entry.kind, entry.code);
-            let length = encode(
-                &mut state,
-                &mut out,
-                kind,
-                entry.sequence,
-                entry.site,
-                entry.address,
-                more,
-                &entry.text,
-            );
+            let draft = Draft {
+                kind: (entry.kind, entry.code),
+                sequence: entry.sequence,
+                site: entry.site,
+                address: entry.address,
+                more: &entry.more[..numbers(entry.kind, entry.code)],
+                text: &entry.text,
+            };
+            let length = encode(&mut state, &mut out, &draft);
             assert!(length <= MOST_BYTES || !entry.text.is_empty());
             bytes.extend_from_slice(&out[..length]);
         }

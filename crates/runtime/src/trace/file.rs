@@ -46,20 +46,20 @@ pub struct Chunk {
     pub used: usize,
 }
 
-impl Header {
-    /// A header for a program that has not begun.
-    pub fn new(text: &str) -> Vec<u8> {
-        let mut bytes = vec![0; (TEXT + text.len()).next_multiple_of(HEADER_UNIT)];
-        bytes[..8].copy_from_slice(&MAGIC);
-        put(&mut bytes, 8, VERSION);
-        let length = bytes.len() as u32;
-        put(&mut bytes, 12, length);
-        put(&mut bytes, 40, text.len() as u32);
-        bytes[48..56].copy_from_slice(&checksum(text.as_bytes()).to_le_bytes());
-        bytes[TEXT..TEXT + text.len()].copy_from_slice(text.as_bytes());
-        bytes
-    }
+/// A header for a program that has not begun, with what the tool says about it.
+pub fn new_header(text: &str) -> Vec<u8> {
+    let mut bytes = vec![0; (TEXT + text.len()).next_multiple_of(HEADER_UNIT)];
+    bytes[..8].copy_from_slice(&MAGIC);
+    put(&mut bytes, 8, VERSION);
+    let length = bytes.len() as u32;
+    put(&mut bytes, 12, length);
+    put(&mut bytes, 40, text.len() as u32);
+    bytes[48..56].copy_from_slice(&checksum(text.as_bytes()).to_le_bytes());
+    bytes[TEXT..TEXT + text.len()].copy_from_slice(text.as_bytes());
+    bytes
+}
 
+impl Header {
     /// The header at the start of a file; what is wrong and where, if it is none.
     pub fn read(bytes: &[u8]) -> Result<Header, (usize, String)> {
         if bytes.get(..8).is_none_or(|magic| magic != MAGIC) {
