@@ -15,6 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Fewer sets than this are not worth a collection.
 const SMALLEST: u32 = 1 << 20;
 
+/// A run needs a page for its locks; it may be there for so many pages of cells before somebody looks whether it is needed.
+const PAGES_PER_RUN: u32 = 8;
+
 static WANTED: AtomicBool = AtomicBool::new(false);
 
 /// Something has grown so much that it should be looked at.
@@ -51,13 +54,15 @@ fn collect(thread: &thread::Thread) {
 }
 
 struct Marks {
+    /// Pages of cells that were looked at.
+    pages: u32,
     runs: Bits,
     sets: Bits,
 }
 
 impl Marks {
     fn new() -> Self {
-        Self { runs: Bits::new(epochs::runs()), sets: Bits::new(fronts::sets().bound()) }
+        Self { pages: 0, runs: Bits::new(epochs::runs()), sets: Bits::new(fronts::sets().bound()) }
     }
 
     fn mark(mut self) -> Self {
@@ -72,6 +77,7 @@ impl Marks {
     }
 
     fn mark_page(&mut self, page: usize) {
+        self.pages += 1;
         let mut last = 0;
         for at in (page..page + CELL_PAGE).step_by(GRANULE) {
             let cell = layout::cell(at).load(Relaxed);
@@ -111,7 +117,7 @@ impl Marks {
 
     fn sweep(self) {
         fronts::sets().sweep(|id| self.sets.get(id));
-        epochs::sweep(|run| self.runs.get(run));
+        epochs::sweep(self.pages / PAGES_PER_RUN, |run| self.runs.get(run));
         let live: BTreeSet<usize> =
             (1..epochs::runs()).filter(|run| self.runs.get(*run)).map(epochs::slot_of_run).collect();
         let gone = slots::release_unless(|slot| live.contains(&slot));

@@ -1,25 +1,26 @@
-//! Where an access was made: call stack, site, locks held, size and kind, each different combination with a number of 24 bits.
+//! Where an access was made: call stack, site, size and kind, each different combination with a number of 24 bits.
 //!
 //! A stack is a node in the tree of calling contexts. The node of a frame is computed when it is first needed and kept in the frame, so
-//! the cost is per frame and not per access. When the table is nearly full, locks and then stacks are left out of new contexts, and
-//! the report says so; a race is never lost by it.
+//! the cost is per frame and not per access. When the table is nearly full, stacks are left out of new contexts; a race is never
+//! lost by it. Locks are not part of a context: no epoch is used with two sets of locks, and [`crate::epochs`] knows the set of each.
 
+use crate::epochs;
 use crate::layout::TABLES;
 use crate::table::{TABLE_BYTES, Table};
-use crate::thread::{Frame, Mode, STALE, ShortContext, Thread};
+use crate::thread::{Frame, Mode, SHORT_CONTEXTS, SHORT_NODES, ShortContext, ShortNode, Thread};
 
 pub const NO_LOCKS: u32 = 0;
-/// Locks of an access when the table had no room for them.
+/// When the table had no room for them.
 pub const UNKNOWN_LOCKS: u32 = u32::MAX;
 
 const LEAF_LIMIT: u32 = 1 << 24;
-const CACHE: usize = 8192;
+const CACHE: usize = 2048;
 const LOCK_CACHE: usize = 1024;
 
 /// Parent node, call site in the parent, function.
 static NODES: Table<3> = Table::at(TABLES + TABLE_BYTES, 1 << 28);
-/// Node, site, locks, kind.
-static LEAVES: Table<4> = Table::at(TABLES + 2 * TABLE_BYTES, LEAF_LIMIT);
+/// Node, site, kind.
+static LEAVES: Table<3> = Table::at(TABLES + 2 * TABLE_BYTES, LEAF_LIMIT);
 /// The rest of the locks, address in two halves with the mode on top, site.
 static LOCKS: Table<4> = Table::at(TABLES + 3 * TABLE_BYTES, 1 << 27);
 
@@ -30,7 +31,7 @@ pub struct Shape(u32);
 /// The contexts that the thread needed last.
 #[repr(C)]
 pub struct LeafCache {
-    entries: [[u32; 5]; CACHE],
+    entries: [[u32; 4]; CACHE],
     locks: [[u32; 5]; LOCK_CACHE],
 }
 
@@ -40,7 +41,6 @@ pub struct Context {
     pub shape: Shape,
     /// Call sites, innermost first.
     pub stack: Vec<u32>,
-    pub locks: Option<Vec<Lock>>,
 }
 
 pub struct Lock {
@@ -78,43 +78,47 @@ impl Shape {
 /// The number of the context of an access that the thread makes now.
 #[inline]
 pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
-    let node = node(thread.top());
+    let node = node(thread, thread.top());
     if thread.function == 0 {
         thread.note_function();
     }
-    if thread.locks == STALE {
-        thread.locks = locks(thread);
+    let key = [site, node, shape.0];
+    let short = unsafe { &mut (*thread.block).contexts[short_slot(site, node)] };
+    if short.key != key || short.id == 0 {
+        *short = ShortContext { key, id: cached(thread, [node, site, shape.0]) };
     }
-    let id = cached(thread, [node, site, thread.locks, shape.0]);
-    let key = [site, node, thread.locks, shape.0];
-    unsafe { (*thread.block).contexts[site as usize % 64] = ShortContext { key, id } };
-    id
+    short.id
 }
 
-/// The place of the call that the thread is making, without locks.
+/// The place of the call that the thread is making.
 pub fn of_call(thread: &mut Thread) -> u32 {
-    let key = [node(thread.top()), thread.call_site(), NO_LOCKS, 0];
+    let key = [node(thread, thread.top()), thread.call_site(), 0];
     cached(thread, key)
 }
 
+/// As in hot.c.
+fn short_slot(site: u32, node: u32) -> usize {
+    site.wrapping_add(node.wrapping_mul(0x9e37_79b1) >> 24) as usize % SHORT_CONTEXTS
+}
+
 #[inline(always)]
-fn cached(thread: &Thread, key: [u32; 4]) -> u32 {
-    let [node, site, locks, shape] = key;
-    let hash = site ^ shape >> 24 ^ node.wrapping_mul(0x9e37_79b1) ^ locks.wrapping_mul(0x85eb_ca6b);
+fn cached(thread: &Thread, key: [u32; 3]) -> u32 {
+    let [node, site, shape] = key;
+    let hash = site ^ shape >> 24 ^ node.wrapping_mul(0x9e37_79b1);
     let entry = &mut thread.caches().leaves.entries[(hash ^ hash >> 15) as usize % CACHE];
-    if entry[..4] == key && entry[4] != 0 {
-        return entry[4];
+    if entry[..3] == key && entry[3] != 0 {
+        return entry[3];
     }
     let leaf = leaf(key);
-    *entry = [key[0], key[1], key[2], key[3], leaf];
+    *entry = [node, site, shape, leaf];
     leaf
 }
 
 pub fn get(id: u32) -> Context {
     if id == 0 {
-        return Context { site: 0, shape: Shape(0), stack: Vec::new(), locks: None };
+        return Context { site: 0, shape: Shape(0), stack: Vec::new() };
     }
-    let [mut node, site, mut set, shape] = LEAVES.get(id);
+    let [mut node, site, shape] = LEAVES.get(id);
     let mut stack = Vec::new();
     while node != 0 {
         let [parent, call, _] = NODES.get(node);
@@ -123,54 +127,61 @@ pub fn get(id: u32) -> Context {
         }
         node = parent;
     }
+    Context { site, shape: Shape(shape), stack }
+}
+
+/// The locks that a thread held during an epoch, the last one first; `None` if that is not known.
+pub fn locks_of(epoch: u32) -> Option<Vec<Lock>> {
+    let mut set = epochs::locks(epoch);
     let mut locks = Vec::new();
-    let known = set != UNKNOWN_LOCKS;
-    while known && set != NO_LOCKS {
+    while set != NO_LOCKS {
+        if set == UNKNOWN_LOCKS {
+            return None;
+        }
         let [rest, low, high, site] = LOCKS.get(set);
         let mode = if high >> 31 == 0 { Mode::Exclusive } else { Mode::Shared };
         let address = (high as usize & 0x7fff_ffff) << 32 | low as usize;
         locks.push(Lock { address, mode, site });
         set = rest;
     }
-    Context { site, shape: Shape(shape), stack, locks: known.then_some(locks) }
+    Some(locks)
 }
 
-fn leaf(mut key: [u32; 4]) -> u32 {
-    let used = LEAVES.len();
-    if used > LEAF_LIMIT - LEAF_LIMIT / 8 {
-        key[2] = UNKNOWN_LOCKS;
+/// A set of locks and one more.
+pub fn with_lock(thread: &Thread, set: u32, lock: &Lock) -> u32 {
+    let mode = if lock.mode == Mode::Shared { 1 << 31 } else { 0 };
+    let record = [set, lock.address as u32, (lock.address >> 32) as u32 | mode, lock.site];
+    let hash = lock.address >> 3 ^ lock.address >> 12 ^ lock.site as usize ^ (set as usize) << 3;
+    let entry = &mut thread.caches().leaves.locks[hash % LOCK_CACHE];
+    if entry[..4] != record || entry[4] == 0 {
+        let Some(id) = LOCKS.intern(record) else { return UNKNOWN_LOCKS };
+        *entry = [record[0], record[1], record[2], record[3], id];
     }
-    if used > LEAF_LIMIT - LEAF_LIMIT / 16 {
+    entry[4]
+}
+
+fn leaf(mut key: [u32; 3]) -> u32 {
+    if LEAVES.len() > LEAF_LIMIT - LEAF_LIMIT / 16 {
         key[0] = 0;
     }
     LEAVES.intern(key).unwrap_or(0)
 }
 
-fn node(top: *mut Frame) -> u32 {
+fn node(thread: &Thread, top: *mut Frame) -> u32 {
     unsafe {
         let frame = &mut *top;
         // The lowest frame stands for the thread itself.
         if frame.node == 0 && frame.function != 0 {
-            let below = &*top.sub(1);
-            let parent = node(top.sub(1));
-            frame.node = NODES.intern([parent, below.call, frame.function]).unwrap_or(0);
+            let parent = node(thread, top.sub(1));
+            let key = [parent, (*top.sub(1)).call, frame.function];
+            // As in hot.c.
+            let slot = key[2].wrapping_add(key[1]).wrapping_add(parent.wrapping_mul(0x9e37_79b1) >> 24);
+            let short = &mut (*thread.block).nodes[slot as usize % SHORT_NODES];
+            if short.key != key || short.id == 0 {
+                *short = ShortNode { key, id: NODES.intern(key).unwrap_or(0) };
+            }
+            frame.node = short.id;
         }
         frame.node
     }
-}
-
-fn locks(thread: &Thread) -> u32 {
-    let mut set = NO_LOCKS;
-    for held in thread.held() {
-        let mode = if held.mode == Mode::Shared { 1 << 31 } else { 0 };
-        let record = [set, held.address as u32, (held.address >> 32) as u32 | mode, held.site];
-        let hash = held.address >> 3 ^ held.address >> 12 ^ held.site as usize ^ (set as usize) << 3;
-        let entry = &mut thread.caches().leaves.locks[hash % LOCK_CACHE];
-        if entry[..4] != record || entry[4] == 0 {
-            let Some(id) = LOCKS.intern(record) else { return UNKNOWN_LOCKS };
-            *entry = [record[0], record[1], record[2], record[3], id];
-        }
-        set = entry[4];
-    }
-    set
 }

@@ -6,6 +6,7 @@
 
 use crate::collect;
 use crate::layout::TABLES;
+use crate::table::TABLE_BYTES;
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
@@ -13,6 +14,12 @@ use std::sync::atomic::{
 
 pub const RUN: u32 = 1 << 10;
 const RUNS: u32 = 1 << 21;
+/// The set of locks of each epoch: a page for each run.
+const LOCKS: usize = TABLES + TABLE_BYTES / 2;
+/// Fewer runs than this are not worth a collection.
+const MANY: u32 = 1 << 11;
+/// As slot of a run that is free.
+const GONE: u32 = u32::MAX;
 /// Set in words of cells that are not epochs.
 pub const TAG: u32 = 1 << 31;
 
@@ -27,13 +34,15 @@ pub struct Run {
 }
 
 static NEXT: AtomicU32 = AtomicU32::new(1);
+/// From this many runs on, a collection is wanted.
+static WISH: AtomicU32 = AtomicU32::new(MANY);
 static FREE: AtomicU64 = AtomicU64::new(0);
 
 /// The epoch number of a thread's clock value, as first of a new run; `None` when all runs are in use.
 pub fn new_run(slot: u32, clock: u32, thread: u32) -> Option<u32> {
     let id = pop().or_else(|| {
         let id = NEXT.fetch_add(1, Relaxed);
-        if id > RUNS - RUNS / 16 {
+        if id > WISH.load(Relaxed) || id > RUNS - RUNS / 16 {
             collect::want();
         }
         (id < RUNS).then_some(id)
@@ -52,6 +61,16 @@ pub fn parts(epoch: u32) -> (usize, u32) {
     (run.slot.load(Relaxed) as usize, run.first.load(Relaxed).wrapping_add(epoch % RUN))
 }
 
+/// Notes the set of locks that the thread holds in this epoch.
+#[inline(always)]
+pub fn set_locks(epoch: u32, locks: u32) {
+    locks_word(epoch).store(locks, Relaxed);
+}
+
+pub fn locks(epoch: u32) -> u32 {
+    locks_word(epoch).load(Relaxed)
+}
+
 /// The thread, by its number in the run of the program.
 pub fn thread(epoch: u32) -> u32 {
     run(epoch / RUN).thread.load(Relaxed)
@@ -62,16 +81,24 @@ pub fn runs() -> u32 {
     NEXT.load(Relaxed).min(RUNS)
 }
 
-/// Gives back the runs that `live` does not name. Nobody may ask for one meanwhile.
-pub fn sweep(mut live: impl FnMut(u32) -> bool) {
+/// Gives back the runs that `live` does not name. Nobody may ask for one meanwhile. The next collection is for `worth` runs or more.
+pub fn sweep(worth: u32, mut live: impl FnMut(u32) -> bool) {
     FREE.store(0, Relaxed);
+    let mut kept = 0_u32;
     for id in 1..runs() {
         if !live(id) {
+            if run(id).slot.swap(GONE, Relaxed) != GONE {
+                let page = (LOCKS + (id * RUN) as usize * 4) as *mut libc::c_void;
+                unsafe { libc::madvise(page, RUN as usize * 4, libc::MADV_DONTNEED) };
+            }
             let head = FREE.load(Relaxed);
             run(id).next.store(head as u32, Relaxed);
             FREE.store(((head >> 32) + 1) << 32 | u64::from(id), Relaxed);
+        } else {
+            kept += 1;
         }
     }
+    WISH.store(runs().max(2 * kept).max(MANY).max(worth), Relaxed);
 }
 
 /// The slot that a run belongs to.
@@ -91,6 +118,11 @@ fn pop() -> Option<u32> {
             return Some(id);
         }
     }
+}
+
+#[inline(always)]
+fn locks_word(epoch: u32) -> &'static AtomicU32 {
+    unsafe { &*((LOCKS + epoch as usize * 4) as *const AtomicU32) }
 }
 
 #[inline(always)]

@@ -22,8 +22,15 @@ struct raddle_frame {
 };
 
 struct raddle_context {
-    uint32_t site, node, locks, shape, id;
+    uint32_t site, node, shape, id;
 };
+
+struct raddle_node {
+    uint32_t parent, call, function, id;
+};
+
+#define RADDLE_SHORT_CONTEXTS 256
+#define RADDLE_SHORT_NODES 256
 
 struct raddle_thread {
     uint32_t epoch;
@@ -32,11 +39,12 @@ struct raddle_thread {
     struct raddle_frame *limit;
     uint32_t known[64]; /* sets of readers known to hold this epoch, by their low bits */
     /* Parts of the thread's record in Rust, if the runtime knows the thread. */
-    uint32_t *inside, *locks;
+    uint32_t *inside;
     uint8_t *used;
     uint32_t *values;
-    uint64_t last[16];                  /* addresses, by site, to notice loops */
-    struct raddle_context contexts[64]; /* contexts that were needed lately, by site */
+    uint64_t last[16]; /* addresses, by site, to notice loops */
+    struct raddle_context contexts[RADDLE_SHORT_CONTEXTS]; /* what was needed lately */
+    struct raddle_node nodes[RADDLE_SHORT_NODES];
 };
 
 /* Consecutive values of one thread's clock (epochs.rs). */
@@ -121,24 +129,48 @@ static inline __attribute__((always_inline)) void raddle_fetch(uint64_t p, uint3
     uint64_t *last = &__raddle_self.last[site % 16], step = p - *last;
     *last = p;
     __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CONTEXTS, p), 1);
+    /* What the program is about to load would otherwise have to wait until the locked instruction is done. */
+    __builtin_prefetch((void *)p);
     if (step + 64 <= 128) {
         __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CELLS, p + step * 64), 1);
         __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CONTEXTS, p + step * 64), 1);
     }
 }
 
+/* The node of a frame, if it was needed lately; 0 if not. */
+static __attribute__((noinline)) uint32_t raddle_node_of(struct raddle_frame *frame)
+{
+    if (frame->node || !frame->function)
+        return frame->node;
+    uint32_t parent = raddle_node_of(frame - 1), call = frame[-1].call;
+    const struct raddle_node *node =
+        &__raddle_self.nodes[(frame->function + call + (parent * 0x9e3779b1u >> 24)) % RADDLE_SHORT_NODES];
+    if ((!parent && frame[-1].function) || node->parent != parent || node->call != call || node->function != frame->function)
+        return 0;
+    return frame->node = node->id;
+}
+
+/* The number of the context of an access, if it was needed lately; 0 if not. */
+static inline __attribute__((always_inline)) uint32_t raddle_context_of(uint32_t site, uint32_t shape)
+{
+    struct raddle_frame *top = __raddle_self.top;
+    uint32_t node = top->node;
+    if (!node && top->function && !(node = raddle_node_of(top)))
+        return 0;
+    const struct raddle_context *context = &__raddle_self.contexts[(site + (node * 0x9e3779b1u >> 24)) % RADDLE_SHORT_CONTEXTS];
+    return context->site == site && context->node == node && context->shape == shape ? context->id : 0;
+}
+
 /* The usual step of one or two cells, without a call: what cells::granule and cells::pair do. 0: not done. */
 static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uint64_t p, uint32_t bytes, uint32_t site, int write)
 {
-    const struct raddle_frame *top = __raddle_self.top;
-    const struct raddle_context *context = &__raddle_self.contexts[site % 64];
-    if (p % bytes || __raddle_self.flags || context->site != site || context->node != top->node || (!top->node && top->function) ||
-        context->locks != *__raddle_self.locks || context->shape != (bytes | (write ? 1u << 31 : 0)))
+    uint32_t id;
+    if (p % bytes || __raddle_self.flags || !(id = raddle_context_of(site, bytes | (write ? 1u << 31 : 0))))
         return 0;
     raddle_fetch(p, site);
     uint64_t *cells = (uint64_t *)RADDLE_CELL(p);
     uint32_t *words = (uint32_t *)RADDLE_SHADOW(RADDLE_CONTEXTS, p) + !write;
-    uint32_t word = context->id << 8 | __raddle_self.epoch * 0x9e3779b1u >> 24;
+    uint32_t word = id << 8 | __raddle_self.epoch * 0x9e3779b1u >> 24;
     int done = 0;
     ++*(volatile uint32_t *)__raddle_self.inside;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -3,7 +3,7 @@
 //! Each line is one `write(2)` to the file named by `RADDLE_OUT`, opened at the start and moved to a high descriptor; if the program
 //! closed it, it is opened again by its path. A pair of sites is reported once.
 
-use crate::contexts::{self, Context};
+use crate::contexts::{self, Context, Lock};
 use crate::epochs;
 use crate::heap;
 use crate::lanes::Conflicts;
@@ -45,9 +45,9 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
         let pid = output::pid();
         let address = granule + first;
         let _ = write!(line, r#"{{"pid":{pid},"race":{{"addr":{address},"size":{bytes},"accesses":["#);
-        access(&mut line, epochs::thread(conflict.epoch), &then);
+        access(&mut line, epochs::thread(conflict.epoch), &then, contexts::locks_of(conflict.epoch));
         line.push(',');
-        access(&mut line, thread.id, &now);
+        access(&mut line, thread.id, &now, contexts::locks_of(thread.epoch));
         line.push_str(r#"],"block":"#);
         match heap::block_at(address) {
             Some(block) => {
@@ -129,7 +129,7 @@ pub fn reset() {
     RACES.store(0, Relaxed);
 }
 
-fn access(line: &mut String, thread: u32, context: &Context) {
+fn access(line: &mut String, thread: u32, context: &Context, locks: Option<Vec<Lock>>) {
     let Context { site, shape, .. } = context;
     let _ = write!(
         line,
@@ -140,7 +140,7 @@ fn access(line: &mut String, thread: u32, context: &Context) {
     );
     stack(line, &context.stack);
     line.push_str(r#","locks":"#);
-    match &context.locks {
+    match locks {
         None => line.push_str("null"),
         Some(locks) => {
             line.push('[');

@@ -5,7 +5,7 @@
 
 use crate::atomics::Pending;
 use crate::clocks::Clock;
-use crate::contexts::{LeafCache, NO_LOCKS};
+use crate::contexts::{self, LeafCache, Lock, NO_LOCKS};
 use crate::epochs;
 use crate::layout::THREADS;
 use crate::memo::Memo;
@@ -42,18 +42,28 @@ pub struct Block {
     pub limit: *mut Frame,
     pub known: [u32; 64],
     inside: *const AtomicU32,
-    locks: *const u32,
     used: *const bool,
     values: *const u32,
     pub last: [usize; LOOPS],
-    pub contexts: [ShortContext; 64],
+    pub contexts: [ShortContext; SHORT_CONTEXTS],
+    pub nodes: [ShortNode; SHORT_NODES],
 }
 
 /// A context that was needed lately, for the steps that hot.c makes itself.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ShortContext {
-    pub key: [u32; 4],
+    /// Site, node, shape.
+    pub key: [u32; 3],
+    pub id: u32,
+}
+
+/// A frame's node that was needed lately.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ShortNode {
+    /// Node of the caller, site of the call, function.
+    pub key: [u32; 3],
     pub id: u32,
 }
 
@@ -78,6 +88,8 @@ pub struct Held {
     pub address: usize,
     pub mode: Mode,
     pub site: u32,
+    /// The set of locks held before.
+    before: u32,
 }
 
 #[repr(C)]
@@ -103,7 +115,7 @@ pub struct Thread {
     pub relaxed_reads: Clock,
     held: [Held; MOST_HELD],
     held_count: usize,
-    /// The set of held locks in the tree of contexts, or [`STALE`].
+    /// The set of held locks.
     pub locks: u32,
     /// A site of the function that the thread runs, once it is known.
     pub function: u32,
@@ -133,7 +145,8 @@ pub struct Caches {
 const _: () = assert!(size_of::<Thread>() <= CACHES && CACHES + size_of::<Caches>() <= VALUES);
 
 pub const LOOPS: usize = 16;
-pub const STALE: u32 = u32::MAX;
+pub const SHORT_CONTEXTS: usize = 256;
+pub const SHORT_NODES: usize = 256;
 
 pub const RUNNING: u32 = 1;
 pub const DETACHED: u32 = 2;
@@ -230,7 +243,6 @@ impl Thread {
             (*block).top = frames;
             (*block).limit = frames.add(DEEPEST);
             (*block).known = [u32::MAX; 64];
-            (*block).locks = &raw const self.locks;
             (*block).used = &raw const self.used;
             (*block).values = self.values();
             (*block).inside = &raw const self.inside;
@@ -311,7 +323,7 @@ impl Thread {
     }
 
     /// What the thread did so far is noted anew when it does it again.
-    #[cold]
+    #[inline(always)]
     fn end_segment(&mut self) {
         if self.used {
             self.after_release();
@@ -434,25 +446,37 @@ impl Thread {
         unsafe { (*self.top()).call }
     }
 
+    /// A lock is held from now on. An epoch has one set of locks, so this ends it.
     pub fn hold(&mut self, address: usize, mode: Mode) {
+        let before = self.locks;
+        let site = self.call_site();
         if self.held_count < MOST_HELD {
-            self.held[self.held_count] = Held { address, mode, site: self.call_site() };
+            self.held[self.held_count] = Held { address, mode, site, before };
+            self.locks = contexts::with_lock(self, before, &Lock { address, mode, site });
         }
         self.held_count += 1;
-        self.locks = STALE;
+        self.end_segment();
+        epochs::set_locks(self.epoch, self.locks);
     }
 
+    /// A lock is not held any more. A release follows, which ends the epoch.
     pub fn let_go(&mut self, address: usize) {
         let count = self.held_count.min(MOST_HELD);
         if let Some(at) = self.held[..count].iter().rposition(|held| held.address == address) {
-            if at + 1 < count {
-                self.held.copy_within(at + 1..count, at);
+            self.locks = self.held[at].before;
+            self.held.copy_within(at + 1..count, at);
+            for at in at..count - 1 {
+                let Held { address, mode, site, .. } = self.held[at];
+                self.held[at].before = self.locks;
+                self.locks = contexts::with_lock(self, self.locks, &Lock { address, mode, site });
             }
             self.held_count = if self.held_count > MOST_HELD { MOST_HELD - 1 } else { self.held_count - 1 };
         } else if self.held_count > MOST_HELD {
             self.held_count -= 1;
         }
-        self.locks = if self.held_count == 0 { NO_LOCKS } else { STALE };
+        if !self.used {
+            epochs::set_locks(self.epoch, self.locks);
+        }
     }
 
     pub fn held(&self) -> &[Held] {
@@ -472,6 +496,7 @@ impl Thread {
     }
 
     fn show_epoch(&mut self) {
+        epochs::set_locks(self.epoch, self.locks);
         let caches = self.caches();
         caches.memo.forget();
         caches.walks.forget();
@@ -495,7 +520,9 @@ fn record_address(index: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Frame, LOOPS, OBSERVED, ShortContext, UNKNOWN};
+    use super::{
+        Block, Frame, LOOPS, OBSERVED, SHORT_CONTEXTS, SHORT_NODES, ShortContext, ShortNode, UNKNOWN,
+    };
     use crate::cells::ATOMIC;
     use crate::epochs::{RUN, Run, TAG};
     use crate::lanes::Lane;
@@ -519,6 +546,10 @@ mod tests {
             ("__builtin_offsetof(struct raddle_thread, last)", offset_of!(Block, last)),
             ("__builtin_offsetof(struct raddle_thread, contexts)", offset_of!(Block, contexts)),
             ("__builtin_offsetof(struct raddle_context, id)", offset_of!(ShortContext, id)),
+            ("sizeof(struct raddle_node)", size_of::<ShortNode>()),
+            ("__builtin_offsetof(struct raddle_thread, nodes)", offset_of!(Block, nodes)),
+            ("RADDLE_SHORT_CONTEXTS", SHORT_CONTEXTS),
+            ("RADDLE_SHORT_NODES", SHORT_NODES),
             ("__builtin_offsetof(struct raddle_frame, node)", offset_of!(Frame, node)),
             ("sizeof(((struct raddle_thread *)0)->last) / 8", LOOPS),
             ("__builtin_offsetof(struct raddle_thread, flags)", offset_of!(Block, flags)),
