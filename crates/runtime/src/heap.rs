@@ -3,6 +3,7 @@
 use crate::atomics;
 use crate::cells::ATOMIC;
 use crate::contexts::{self, Shape};
+use crate::control;
 use crate::epochs::TAG;
 use crate::gate;
 use crate::lanes::Kind;
@@ -91,6 +92,7 @@ pub fn gone(thread: &mut Thread, address: usize) {
 /// Forgets everything about some memory. Inside the gate; nobody else may use the memory.
 pub fn clean(thread: &mut Thread, start: usize, end: usize) {
     objects::forget_range(thread, start, end);
+    control::forget_range(start, end);
     let (first, last) = (start & !(GRANULE - 1), end.next_multiple_of(GRANULE));
     let mut at = first;
     while at < last {

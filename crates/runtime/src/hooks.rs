@@ -39,6 +39,9 @@ pub unsafe extern "C" fn __raddle_start(
     options::read(environment);
     start::start(__raddle_block());
     crate::interpose::start();
+    if let Some(main) = thread::current() {
+        crate::control::start(main);
+    }
 }
 
 /// At least one byte.

@@ -13,8 +13,11 @@ pub mod real;
 pub mod rwlock;
 pub mod semaphore;
 pub mod threads;
+pub mod time;
+pub mod verifier;
 pub mod wrappers;
 
+use crate::control;
 use crate::report;
 
 /// What must be set up once the runtime runs.
@@ -24,5 +27,6 @@ pub fn start() {
 }
 
 extern "C" fn at_exit() {
+    control::calls::exit();
     report::exit();
 }

@@ -15,6 +15,7 @@ mod cells;
 mod clocks;
 mod collect;
 mod contexts;
+mod control;
 mod descriptor;
 mod epochs;
 mod fronts;
@@ -54,6 +55,9 @@ pub use wrapped::WRAPPED;
 
 /// What is compiled into each program, as C for clang 19.
 pub const HOT_C: &str = include_str!("hot.c");
+
+/// What verification tasks call and nobody defines, as C, for programs that run under control.
+pub const VERIFIER_C: &str = include_str!("verifier.c");
 
 #[cfg(feature = "program")]
 #[global_allocator]

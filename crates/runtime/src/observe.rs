@@ -8,6 +8,7 @@
 
 use crate::atomics::{Operation, Order};
 use crate::cells;
+use crate::control;
 use crate::lanes::Kind;
 use crate::record;
 use crate::thread::Thread;
@@ -87,6 +88,9 @@ pub fn acquires_end_epochs() -> bool {
 /// A plain access, or a walk of them, outside of the gate. Whoever observes comes first, then the detector.
 #[cold]
 pub fn access(thread: &mut Thread, access: Access) {
+    if mode() == Mode::Replay {
+        control::calls::access(thread, &access);
+    }
     let detector = match mode() {
         Mode::Record => {
             if record::is_on() {
@@ -109,7 +113,8 @@ pub fn access(thread: &mut Thread, access: Access) {
 
 /// Before an atomic access, outside of the gate and of every lock.
 #[cold]
-pub fn before_atomic(_thread: &mut Thread, _atomic: &Atomic) -> Detector {
+pub fn before_atomic(thread: &mut Thread, atomic: &Atomic) -> Detector {
+    control::calls::atomic(thread, atomic);
     match mode() {
         Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
         Mode::Explore => Detector::Stays,
@@ -122,7 +127,8 @@ pub fn after_atomic(_thread: &mut Thread, _atomic: &Atomic, _succeeded: bool) {}
 
 /// A fence, outside of the gate.
 #[cold]
-pub fn fence(_thread: &mut Thread, _order: Order, _site: u32) -> Detector {
+pub fn fence(thread: &mut Thread, _order: Order, site: u32) -> Detector {
+    control::calls::fence(thread, site);
     match mode() {
         Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
         Mode::Explore => Detector::Stays,

@@ -13,6 +13,8 @@ pub struct Options {
     pub trace: CString,
     /// Report every race, not once per pair of sites.
     pub every: bool,
+    /// The file of the schedule that a replay enforces.
+    pub schedule: String,
     /// Collect after so many new sets (for tests; 0: when it is worth it).
     pub collect: u32,
 }
@@ -51,6 +53,7 @@ impl Options {
                     _ => Mode::Run,
                 }),
                 "every" => self.every = value == "1",
+                "schedule" => self.schedule = value.to_owned(),
                 "collect" => self.collect = value.parse().unwrap_or(0),
                 _ => {}
             }

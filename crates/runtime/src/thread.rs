@@ -77,7 +77,7 @@ pub struct Frame {
     unused: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     Exclusive,
     Shared,

@@ -1,7 +1,8 @@
 //! Condition variables. A wait gives its mutex up and takes it again; signals order nothing by themselves.
 
-use super::mutex::{begins_anew, goes};
+use super::mutex::{begins_anew, goes, may_begin, may_end, thrd};
 use super::real::real;
+use crate::control::{self, Family, calls};
 use crate::log::{self, What, Woken};
 use crate::objects;
 use crate::thread;
@@ -13,14 +14,14 @@ real! {
     fn pthread_cond_wait(cond: usize, mutex: usize) -> i32;
     fn pthread_cond_timedwait(cond: usize, mutex: usize, until: *const timespec) -> i32;
     fn pthread_cond_clockwait(cond: usize, mutex: usize, clock: i32, until: *const timespec) -> i32;
-    fn cnd_init(cond: usize) -> i32;
-    fn cnd_destroy(cond: usize);
-    fn cnd_wait(cond: usize, mutex: usize) -> i32;
-    fn cnd_timedwait(cond: usize, mutex: usize, until: *const timespec) -> i32;
     fn pthread_cond_signal(cond: usize) -> i32;
     fn pthread_cond_broadcast(cond: usize) -> i32;
     fn cnd_signal(cond: usize) -> i32;
     fn cnd_broadcast(cond: usize) -> i32;
+    fn cnd_init(cond: usize) -> i32;
+    fn cnd_destroy(cond: usize);
+    fn cnd_wait(cond: usize, mutex: usize) -> i32;
+    fn cnd_timedwait(cond: usize, mutex: usize, until: *const timespec) -> i32;
 }
 
 /// Of `cnd_timedwait`, in glibc.
@@ -52,12 +53,18 @@ enum How {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_init(cond: usize, attributes: usize) -> i32 {
+    if let Err(error) = may_begin(Family::Cond, cond, 0) {
+        return error;
+    }
     begins_anew(cond, 0);
     real::pthread_cond_init(cond, attributes)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_destroy(cond: usize) -> i32 {
+    if let Err(error) = may_end(Family::Cond, cond) {
+        return error;
+    }
     goes(cond);
     real::pthread_cond_destroy(cond)
 }
@@ -88,14 +95,19 @@ pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnd_init(cond: usize) -> i32 {
+    if let Err(error) = may_begin(Family::Cond, cond, 0) {
+        return thrd(error);
+    }
     begins_anew(cond, 0);
     real::cnd_init(cond)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnd_destroy(cond: usize) {
-    goes(cond);
-    real::cnd_destroy(cond);
+    if may_end(Family::Cond, cond).is_ok() {
+        goes(cond);
+        real::cnd_destroy(cond);
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -111,25 +123,25 @@ pub unsafe extern "C-unwind" fn cnd_timedwait(cond: usize, mutex: usize, until: 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_signal(cond: usize) -> i32 {
     wakes(cond, What::Signal);
-    real::pthread_cond_signal(cond)
+    calls::signal(cond).unwrap_or_else(|| real::pthread_cond_signal(cond))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_broadcast(cond: usize) -> i32 {
     wakes(cond, What::Broadcast);
-    real::pthread_cond_broadcast(cond)
+    calls::broadcast(cond).unwrap_or_else(|| real::pthread_cond_broadcast(cond))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnd_signal(cond: usize) -> i32 {
     wakes(cond, What::Signal);
-    real::cnd_signal(cond)
+    calls::signal(cond).map(thrd).unwrap_or_else(|| real::cnd_signal(cond))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnd_broadcast(cond: usize) -> i32 {
     wakes(cond, What::Broadcast);
-    real::cnd_broadcast(cond)
+    calls::broadcast(cond).map(thrd).unwrap_or_else(|| real::cnd_broadcast(cond))
 }
 
 /// The thread was cancelled while it waited. It holds the mutex again.
@@ -151,6 +163,9 @@ fn wakes(cond: usize, what: What) {
 unsafe fn wait(cond: usize, mutex: usize, clock: i32, until: *const timespec, how: How) -> i32 {
     let mut wait = Wait { cond, mutex, clock, until, how, depth: 1 };
     let Some(thread) = thread::current() else { return real_wait((&raw mut wait).cast()) };
+    if control::is_on() {
+        return controlled_wait(cond, mutex, how);
+    }
     wait.depth = objects::release_for_wait(thread, mutex, cond);
     let result = __raddle_cancellable_wait(real_wait, (&raw mut wait).cast());
     let timed_out = match how {
@@ -161,6 +176,29 @@ unsafe fn wait(cond: usize, mutex: usize, clock: i32, until: *const timespec, ho
     log::event(thread, What::WaitEnd(woken), cond, 0, 0);
     objects::reacquired(thread, mutex, wait.depth);
     result
+}
+
+fn controlled_wait(cond: usize, mutex: usize, how: How) -> i32 {
+    let way = match how {
+        How::Forever | How::C11 => control::How::Block,
+        How::Timed | How::Clock | How::C11Timed => control::How::Timed,
+    };
+    let Some(begun) = calls::wait(cond, mutex, way) else { return 0 };
+    let mut result = begun.result;
+    if result == 0 {
+        let depth = told(|thread| objects::release_for_wait(thread, mutex, cond)).unwrap_or(1);
+        result = calls::wake(cond, mutex, way, begun);
+        told(|thread| objects::reacquired(thread, mutex, depth));
+    }
+    match how {
+        How::C11 | How::C11Timed => thrd(result),
+        How::Forever | How::Timed | How::Clock => result,
+    }
+}
+
+/// Tells the detector, if there is one.
+fn told<T>(work: impl FnOnce(&mut thread::Thread) -> T) -> Option<T> {
+    thread::current().filter(|_| control::is_detecting()).map(work)
 }
 
 extern "C-unwind" fn real_wait(wait: *mut c_void) -> i32 {

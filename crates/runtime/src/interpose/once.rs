@@ -2,6 +2,7 @@
 
 use super::real::real;
 use crate::atomics::{self, Operation, Order};
+use crate::control::{self, calls};
 use crate::log::{self, What};
 use crate::objects;
 use crate::thread;
@@ -57,6 +58,10 @@ pub unsafe extern "C" fn __cxa_guard_release(guard: usize) {
 
 fn through(once: usize, initialiser: Initialiser, real: impl FnOnce(Initialiser) -> i32) -> i32 {
     let Some(thread) = thread::current() else { return real(initialiser) };
+    if control::is_on() {
+        controlled(once, initialiser);
+        return 0;
+    }
     let outer = std::mem::replace(&mut thread.once, (once, initialiser as usize));
     let result = real(run);
     thread.once = outer;
@@ -64,6 +69,20 @@ fn through(once: usize, initialiser: Initialiser, real: impl FnOnce(Initialiser)
         objects::hear(thread, once, What::OncePass);
     }
     result
+}
+
+fn controlled(once: usize, initialiser: Initialiser) {
+    let tell = |work: &dyn Fn(&mut thread::Thread)| {
+        if let Some(thread) = thread::current().filter(|_| control::is_detecting()) {
+            work(thread);
+        }
+    };
+    if calls::once(once) {
+        initialiser();
+        calls::once_end(once);
+        tell(&|thread| objects::tell(thread, once, What::OnceEnd));
+    }
+    tell(&|thread| objects::hear(thread, once, What::OncePass));
 }
 
 /// In the place of the program's initialiser.

@@ -2,11 +2,14 @@
 
 use super::real::real;
 use super::threads;
+use crate::control::calls;
 use crate::{gate, heap, mixed, objects, output, record, records, report, thread};
-use libc::pid_t;
+use libc::{c_char, pid_t};
 
 real! {
     fn fork() -> pid_t;
+    fn abort() -> !;
+    fn __assert_fail(text: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> !;
 }
 
 #[unsafe(no_mangle)]
@@ -50,7 +53,30 @@ pub unsafe extern "C" fn _Exit(status: i32) -> ! {
     end(status)
 }
 
+/// Under control other threads may go on before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn abort() -> ! {
+    calls::exit();
+    real::abort()
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __assert_fail(
+    text: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+) -> ! {
+    calls::exit();
+    // The message says what failed; the abort in it is the end of the same operation.
+    if let Some(me) = thread::current() {
+        me.busy += 1;
+    }
+    real::__assert_fail(text, file, line, function)
+}
+
 fn end(status: i32) -> ! {
+    calls::exit();
     report::exit();
     loop {
         unsafe { libc::syscall(libc::SYS_exit_group, status) };

@@ -3,8 +3,10 @@
 //! A new thread runs a function of ours first. Its end is seen by the destructor of a thread-specific value, which asks to be called again
 //! as long as the C library allows, so that the program's own destructors have run before.
 
+use super::mutex::thrd;
 use super::real::real;
 use crate::contexts;
+use crate::control::{self, How, calls};
 use crate::gate;
 use crate::heap;
 use crate::hooks::__raddle_block;
@@ -39,7 +41,7 @@ unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut i32) -> i32;
 }
 
-type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+pub type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 type RoutineC11 = extern "C-unwind" fn(*mut c_void) -> i32;
 
 /// What a new thread is to do. Shared by maker and thread; whoever comes second frees it.
@@ -62,6 +64,7 @@ pub fn start() {
     if let Some(main) = thread::current() {
         unsafe { libc::pthread_setspecific(key, (main as *mut Thread).cast()) };
         HANDLES.lock().insert(unsafe { libc::pthread_self() }, main.index);
+        calls::named(unsafe { libc::pthread_self() }, main.id);
     }
 }
 
@@ -97,12 +100,19 @@ pub unsafe extern "C" fn thrd_create(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> i32 {
+    if let Err(error) = may_join(handle, How::Block) {
+        return error;
+    }
     joined(handle, real::pthread_join(handle, result))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> i32 {
-    joined(handle, real::pthread_tryjoin_np(handle, result))
+    match may_join(handle, How::Try) {
+        Ok(Ended::Surely) => joined(handle, real::pthread_join(handle, result)),
+        Ok(Ended::Perhaps) => joined(handle, real::pthread_tryjoin_np(handle, result)),
+        Err(error) => error,
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -111,7 +121,11 @@ pub unsafe extern "C-unwind" fn pthread_timedjoin_np(
     result: *mut *mut c_void,
     until: *const timespec,
 ) -> i32 {
-    joined(handle, real::pthread_timedjoin_np(handle, result, until))
+    match may_join(handle, How::Timed) {
+        Ok(Ended::Surely) => joined(handle, real::pthread_join(handle, result)),
+        Ok(Ended::Perhaps) => joined(handle, real::pthread_timedjoin_np(handle, result, until)),
+        Err(error) => error,
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -121,24 +135,58 @@ pub unsafe extern "C-unwind" fn pthread_clockjoin_np(
     clock: i32,
     until: *const timespec,
 ) -> i32 {
-    joined(handle, real::pthread_clockjoin_np(handle, result, clock, until))
+    match may_join(handle, How::Timed) {
+        Ok(Ended::Surely) => joined(handle, real::pthread_join(handle, result)),
+        Ok(Ended::Perhaps) => joined(handle, real::pthread_clockjoin_np(handle, result, clock, until)),
+        Err(error) => error,
+    }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn thrd_join(handle: pthread_t, result: *mut i32) -> i32 {
+    if let Err(error) = may_join(handle, How::Block) {
+        return thrd(error);
+    }
     joined(handle, real::thrd_join(handle, result))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_detach(handle: pthread_t) -> i32 {
+    if let Some(error) = calls::detach(handle).filter(|result| *result != 0) {
+        return error;
+    }
     detach(handle);
     real::pthread_detach(handle)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thrd_detach(handle: pthread_t) -> i32 {
+    if let Some(error) = calls::detach(handle).filter(|result| *result != 0) {
+        return thrd(error);
+    }
     detach(handle);
     real::thrd_detach(handle)
+}
+
+/// Whether the thread has ended for the program, so that waiting for it is short.
+enum Ended {
+    Surely,
+    Perhaps,
+}
+
+/// Waits under control. The error is the result of a join that fails.
+fn may_join(handle: pthread_t, how: How) -> Result<Ended, i32> {
+    match calls::join(handle, how) {
+        None => Ok(Ended::Perhaps),
+        Some(0) => Ok(Ended::Surely),
+        Some(error) => Err(error),
+    }
+}
+
+/// A thread of our own, that the program does not know.
+pub fn start_own(routine: Routine) {
+    let mut handle = 0;
+    unsafe { real::pthread_create(&mut handle, std::ptr::null(), routine, std::ptr::null_mut()) };
 }
 
 /// `None`: the caller is unknown, nothing was done.
@@ -150,6 +198,7 @@ unsafe fn make(
     real: impl FnOnce(*mut pthread_t, *mut c_void) -> i32,
 ) -> Option<i32> {
     let maker = thread::current()?;
+    let controlled = calls::create().is_some();
     gate::enter(maker);
     let made_at = contexts::of_call(maker);
     let thread = thread::create(Some(maker), made_at);
@@ -158,12 +207,17 @@ unsafe fn make(
     }
     log::event(maker, What::Create, 0, u64::from(thread.id), 0);
     gate::leave(maker);
-    let index = thread.index;
+    let (index, id) = (thread.index, thread.id);
+    if controlled {
+        calls::created(maker, id, detached);
+        control::batons::watch(start_own);
+    }
     let start = Box::into_raw(Box::new(Start { thread, routine, argument, visitors: AtomicU32::new(0) }));
     let mut own_handle = 0;
     let result = real(&mut own_handle, start.cast());
     if result == 0 {
         *handle = own_handle;
+        calls::named(own_handle, id);
         register(start, own_handle, index);
     } else {
         let start = Box::from_raw(start);
@@ -208,6 +262,7 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
         let thread = thread::record(index);
         record::begins(thread, false);
         gate::leave(thread);
+        control::begin();
         (routine, argument)
     }
 }
@@ -230,6 +285,7 @@ unsafe extern "C" fn at_end(thread: *mut c_void) {
         libc::pthread_setspecific(KEY.load(Relaxed), thread);
         return;
     }
+    calls::end(record);
     while let Some(held) = record.held().iter().rfind(|held| held.mode == Mode::Exclusive).copied() {
         objects::abandoned(record, held.address);
         record.let_go(held.address);
@@ -239,7 +295,9 @@ unsafe extern "C" fn at_end(thread: *mut c_void) {
         HANDLES.lock().remove(&libc::pthread_self());
     }
     log::event(record, What::End, 0, 0, 0);
+    let id = record.id;
     record.end();
+    control::finish(id);
 }
 
 fn joined(handle: pthread_t, result: i32) -> i32 {

@@ -1,0 +1,278 @@
+//! Enforces a schedule: which thread performs its operation next, and how that comes out.
+//!
+//! Tolerant only where an optimised program may lack a stop, or have one that the schedule does not name: accesses, fences, yields and
+//! spins are passed over, on either side. Anything else that does not fit is a divergence: the run ends and says what was expected and
+//! what came. After the last step the threads run on, one operation each in turn.
+
+use super::model::{Model, Note, Noted};
+use super::operation::{Kind, Operation};
+use crate::options;
+use crate::output;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::time::Duration;
+
+const HEADER: &str = "raddle-native-schedule 1";
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Who goes next.
+pub enum Next {
+    Go {
+        thread: u32,
+        variant: u32,
+        value: Option<u64>,
+    },
+    /// Nobody, until a thread that runs beside the schedule stops.
+    Wait,
+}
+
+/// A step of the schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    pub thread: u32,
+    pub kind: Kind,
+    /// 0: anywhere.
+    pub site: u32,
+    pub variant: u32,
+    pub value: Option<u64>,
+    /// Numbers the objects of the schedule; 0: not said.
+    pub object: u32,
+}
+
+/// A schedule as the tool wrote it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    pub visible: Visible,
+    /// No progress for so long is a divergence.
+    pub patience: Option<Duration>,
+}
+
+/// Which plain accesses are stops.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub enum Visible {
+    #[default]
+    None,
+    Sites(BTreeSet<u32>),
+    All,
+}
+
+pub struct Enforcer {
+    plan: Plan,
+    at: usize,
+    /// Where the objects of the schedule are.
+    places: BTreeMap<u32, usize>,
+    /// The thread that went last, once the schedule is over.
+    last: u32,
+}
+
+impl Enforcer {
+    pub fn read() -> Self {
+        let path = &options::get().schedule;
+        let plan = std::fs::read_to_string(path)
+            .map_err(|error| error.to_string())
+            .and_then(|text| Plan::parse(&text));
+        match plan {
+            Ok(plan) => Self { plan, at: 0, places: BTreeMap::new(), last: 0 },
+            Err(why) => crate::start::give_up(&output::escaped(&format!("the schedule {path}: {why}"))),
+        }
+    }
+
+    pub fn patience(&self) -> Duration {
+        self.plan.patience.unwrap_or(PATIENCE)
+    }
+
+    pub fn is_visible(&self, site: u32) -> bool {
+        match &self.plan.visible {
+            Visible::None => false,
+            Visible::Sites(sites) => sites.contains(&site),
+            Visible::All => true,
+        }
+    }
+
+    pub fn next(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
+        while let Some(&step) = self.plan.steps.get(self.at) {
+            let Some(operation) = model.pending(step.thread) else {
+                if passes(step.kind) {
+                    self.advance();
+                    continue;
+                }
+                if beside.contains(&step.thread) {
+                    return Next::Wait;
+                }
+                let why = match model.life(step.thread) {
+                    None => "the thread does not exist",
+                    Some(life) if life.ended => "the thread has ended",
+                    Some(_) => "the thread runs",
+                };
+                self.diverge(None, why);
+            };
+            if !fits(&step, operation) {
+                if passes(step.kind) {
+                    self.advance();
+                    continue;
+                }
+                if passes(operation.kind) {
+                    return Next::Go { thread: step.thread, variant: 0, value: None };
+                }
+                self.diverge(Some(operation), "the thread came to something else");
+            }
+            if step.object != 0 && operation.object != 0 {
+                let place = *self.places.entry(step.object).or_insert(operation.object);
+                if place != operation.object {
+                    self.diverge(Some(operation), "the thread uses another object than before");
+                }
+            }
+            if !model.is_enabled(step.thread, step.variant) {
+                self.diverge(Some(operation), "the operation is not possible in this way now");
+            }
+            self.advance();
+            self.last = step.thread;
+            return Next::Go { thread: step.thread, variant: step.variant, value: step.value };
+        }
+        self.go_round(model, beside)
+    }
+
+    fn advance(&mut self) {
+        self.at += 1;
+        if self.at == self.plan.steps.len() {
+            put("followed", &format!(r#","steps":{}"#, self.at));
+        }
+    }
+
+    /// The next thread after the last one that can go on.
+    fn go_round(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
+        let count = model.lives.len() as u32;
+        for thread in (self.last + 1..count).chain(0..(self.last + 1).min(count)) {
+            let mut first = None;
+            model.variants(thread, |variant| first = first.or(Some(variant)));
+            if let Some(variant) = first {
+                self.last = thread;
+                return Next::Go { thread, variant, value: None };
+            }
+        }
+        if beside.is_empty() && model.lives.iter().any(|life| life.pending.is_some()) {
+            self.deadlock(model);
+        }
+        Next::Wait
+    }
+
+    pub fn note(&mut self, note: &Note) {
+        if let Noted::Fault(fault) = note.what {
+            let Note { thread, site, object, .. } = note;
+            let name = fault.name();
+            let text =
+                format!(r#""fault":{{"kind":"{name}","thread":{thread},"site":{site},"object":{object}}}"#);
+            line(&text);
+        }
+    }
+
+    /// Nothing has happened for longer than there is patience.
+    pub fn no_progress(&mut self, model: &Model) {
+        let Some(step) = self.plan.steps.get(self.at) else { end("silent", "") };
+        let operation = model.pending(step.thread).copied();
+        self.diverge(operation.as_ref(), "nothing happened for too long")
+    }
+
+    fn diverge(&self, arrived: Option<&Operation>, why: &str) -> ! {
+        let step = self.plan.steps[self.at];
+        let arrived = arrived.map_or("null".to_owned(), |operation| {
+            format!(r#"{{"kind":"{}","site":{}}}"#, operation.kind.name(), operation.site)
+        });
+        let rest = format!(
+            r#","step":{},"steps":{},"thread":{},"expected":{{"kind":"{}","site":{}}},"arrived":{arrived},"why":"{why}""#,
+            self.at,
+            self.plan.steps.len(),
+            step.thread,
+            step.kind.name(),
+            step.site
+        );
+        end("diverged", &rest)
+    }
+
+    fn deadlock(&self, model: &Model) -> ! {
+        let mut text = String::from(r#","threads":["#);
+        let mut comma = "";
+        for (thread, life) in model.lives.iter().enumerate() {
+            let Some(operation) = &life.pending else { continue };
+            let (kind, site, object) = (operation.kind.name(), operation.site, operation.object);
+            let _ = write!(
+                text,
+                r#"{comma}{{"thread":{thread},"kind":"{kind}","site":{site},"object":{object}}}"#
+            );
+            comma = ",";
+        }
+        text.push(']');
+        end("deadlock", &text)
+    }
+}
+
+/// The run is over as far as the replay is concerned.
+pub fn end(status: &str, rest: &str) -> ! {
+    put(status, rest);
+    loop {
+        unsafe { libc::syscall(libc::SYS_exit_group, 0) };
+    }
+}
+
+fn put(status: &str, rest: &str) {
+    line(&format!(r#""replay":{{"status":"{status}"{rest}}}"#));
+}
+
+fn line(text: &str) {
+    let line = format!("{{\"pid\":{},{text}}}\n", output::pid());
+    output::line(&line, || line.clone());
+}
+
+/// What an optimised program may lack, or have in addition.
+fn passes(kind: Kind) -> bool {
+    matches!(kind, Kind::Access | Kind::Fence | Kind::Yield | Kind::Spin)
+}
+
+fn fits(step: &Step, operation: &Operation) -> bool {
+    let anywhere = step.site == 0
+        || operation.site == 0
+        || matches!(step.kind, Kind::Begin | Kind::End | Kind::OnceEnd | Kind::Exit);
+    step.kind == operation.kind && (anywhere || step.site == operation.site)
+}
+
+impl Plan {
+    /// `key value` lines, then one line for each step: thread, kind, site, variant, object, value (`-`: none).
+    pub fn parse(text: &str) -> Result<Plan, String> {
+        let mut lines = text.lines().enumerate();
+        if lines.next().map(|(_, line)| line) != Some(HEADER) {
+            return Err(format!("it does not start with `{HEADER}`"));
+        }
+        let mut plan = Plan::default();
+        for (number, line) in lines {
+            let bad = || format!("line {}: `{line}` is not understood", number + 1);
+            let words: Vec<&str> = line.split(' ').collect();
+            match words[..] {
+                ["visible", "all"] => plan.visible = Visible::All,
+                ["visible", "sites", ref sites @ ..] => {
+                    let sites: Result<BTreeSet<u32>, _> = sites.iter().map(|site| site.parse()).collect();
+                    plan.visible = Visible::Sites(sites.map_err(|_| bad())?);
+                }
+                ["patience", milliseconds] => {
+                    plan.patience = Some(Duration::from_millis(milliseconds.parse().map_err(|_| bad())?));
+                }
+                _ => plan.steps.push(Step::parse(&words).ok_or_else(bad)?),
+            }
+        }
+        Ok(plan)
+    }
+}
+
+impl Step {
+    fn parse(words: &[&str]) -> Option<Step> {
+        let [thread, kind, site, variant, object, value] = *words else { return None };
+        Some(Step {
+            thread: thread.parse().ok()?,
+            kind: Kind::named(kind)?,
+            site: site.parse().ok()?,
+            variant: variant.parse().ok()?,
+            value: if value == "-" { None } else { Some(value.parse().ok()?) },
+            object: object.parse().ok()?,
+        })
+    }
+}
