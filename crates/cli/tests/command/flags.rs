@@ -50,10 +50,8 @@ fn sarif_has_a_result_per_finding_and_says_why_an_answer_is_unknown() {
     assert!(at["artifactLocation"]["uri"].as_str().unwrap().ends_with("counter_race.c"), "{at}");
     assert_eq!(at["region"]["startLine"], 10);
 
-    let unknown = log(
-        &["explore", "--max-executions", "1", "--format", "sarif", text(&example("queue_fixed.c"))],
-        3,
-    );
+    let unknown =
+        log(&["explore", "--max-executions", "1", "--format", "sarif", text(&example("queue_fixed.c"))], 3);
     let run = &unknown["runs"][0];
     assert_eq!((&run["properties"]["verdict"], &run["results"]), (&"unknown".into(), &Value::Array(vec![])));
     let reasons = &run["invocations"][0]["toolExecutionNotifications"];
