@@ -9,6 +9,7 @@ mod binary;
 pub mod cc;
 mod error;
 mod run;
+pub mod trace;
 
 pub use error::NativeError;
 pub use raddle_instrument::Keep;

@@ -1,0 +1,167 @@
+//! Reads what `raddle record` wrote: a trace with its objects, places and gaps (2015 paper, section 3, the offline half).
+//!
+//! The logs of the threads are merged by their sequence numbers; addresses become objects with lives: heap blocks, stacks, static and
+//! thread-local data, so that memory that is used again is another object. Where we differ from the paper: accesses stay byte
+//! ranges, [`Recorded::shared`] computes the shared regions for whoever wants them; signals are not matched with waits by guessing.
+//!
+//! Files come from anywhere: what is not a trace is an error with the byte where it goes wrong, what is missing is a gap. The events are
+//! a prefix of the run, and each thread's own are in their order. Plain accesses have an order with each other only as far as
+//! synchronisation gives one.
+
+mod address_space;
+mod events;
+mod logs;
+mod shared;
+
+use raddle_base::SiteId;
+use raddle_event::{Addr, Loc, ThreadId, Trace};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Reads a trace up to `limit` events.
+pub fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
+    events::read(path, limit)
+}
+
+/// As many events as fit into a few gigabytes.
+pub const USUAL_LIMIT: usize = 50_000_000;
+
+/// What a file says about a run.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    pub program: Program,
+    /// The process that wrote the file; 0: none came to that.
+    pub process: u32,
+    pub trace: Trace,
+    /// By number.
+    pub objects: Vec<Object>,
+    /// Programs and libraries in memory.
+    pub modules: Vec<Module>,
+    /// Instrumented libraries, with the first number of their sites.
+    pub libraries: Vec<(u32, PathBuf)>,
+    pub wait_loops: Vec<WaitLoop>,
+    /// Bytes that the detector saw a race of, each with the event that it came with.
+    pub races: Vec<(usize, Loc)>,
+    pub gaps: Vec<Gap>,
+    /// The process said that it ends.
+    pub ended: bool,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// What the header says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    pub path: PathBuf,
+    /// Of the program's file.
+    pub hash: String,
+    pub arguments: Vec<String>,
+}
+
+/// A piece of memory during one life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    pub kind: ObjectKind,
+    pub address: u64,
+    pub bytes: u64,
+    /// Where it was allocated, and by whom; for a stack, whose it is.
+    pub site: SiteId,
+    pub thread: ThreadId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// Of the module with this index.
+    Static(usize),
+    Heap,
+    Mapped,
+    Stack,
+    ThreadLocal,
+    /// Nobody said whose it is.
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    pub path: PathBuf,
+    /// What the addresses in its file are relative to.
+    pub base: u64,
+    pub start: u64,
+    pub bytes: u64,
+}
+
+/// A loop around condition waits, from its beginning to its end; whether anything was waited for is in the events between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitLoop {
+    pub thread: ThreadId,
+    pub site: SiteId,
+    /// Where the loop is entered: before the event of this index; and where it is left.
+    pub begin: usize,
+    pub end: Option<usize>,
+    /// Where they are known before the loop, or from a wait in it.
+    pub cond: Option<Addr>,
+    pub mutex: Option<Addr>,
+    /// How often a wait in it began.
+    pub waits: u32,
+}
+
+/// Why the trace is not the whole run. Events before the gap are complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// There was no room for what came then.
+    NoRoom,
+    /// The file ends in the middle of a chunk that begins here.
+    Cut { offset: u64 },
+    /// More events than were asked for.
+    Limit,
+    /// The process was not seen to begin.
+    Nothing,
+    /// In the words of the recorder.
+    Told(String),
+}
+
+/// Why a file is no trace, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}{reason}", path.display(), if *offset == 0 { String::new() } else { format!("byte {offset}: ") })]
+pub struct TraceError {
+    pub path: PathBuf,
+    pub offset: u64,
+    pub reason: String,
+}
+
+impl Recorded {
+    /// Bytes that two threads access, one of them writing, neighbouring ones together (2015 paper, section 3).
+    pub fn shared(&self) -> Vec<Loc> {
+        shared::regions(&self.trace)
+    }
+
+    /// `heap block of 40 bytes`, `stack of T3`
+    pub fn describe(&self, object: Object) -> String {
+        let Object { kind, bytes, thread, .. } = object;
+        match kind {
+            ObjectKind::Static(module) => {
+                let path =
+                    self.modules.get(module).map(|module| module.path.as_path()).unwrap_or(Path::new(""));
+                format!("static data of {}", path.file_name().unwrap_or_default().to_string_lossy())
+            }
+            ObjectKind::Heap => format!("heap block of {bytes} bytes"),
+            ObjectKind::Mapped => format!("mapped memory of {bytes} bytes"),
+            ObjectKind::Stack => format!("stack of {thread}"),
+            ObjectKind::ThreadLocal => format!("thread-local data of {thread}"),
+            ObjectKind::Unknown => "memory of unknown origin".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gap::NoRoom => write!(f, "there was no room for what came then"),
+            Gap::Cut { offset } => write!(f, "the file ends in the middle of the chunk at byte {offset}"),
+            Gap::Limit => write!(f, "there are more events than were read"),
+            Gap::Nothing => write!(f, "the program wrote nothing"),
+            Gap::Told(what) => write!(f, "not recorded: {what}"),
+        }
+    }
+}
