@@ -20,6 +20,7 @@
 //! the paper; points that can order nothing any more for another reason (a message that was overwritten, a round that is over, the
 //! former life of a lock) are taken out. Exact on traces in which a lock is released by its holder, like the paper.
 
+pub mod history;
 pub mod point;
 pub mod table;
 pub mod transfer;

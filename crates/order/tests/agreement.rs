@@ -3,6 +3,8 @@
 //! `RADDLE_SOAK=1` compares many more. A failure prints the seed and the shortest trace that still fails.
 
 use raddle_event::{Addr, Event, EventKind, Loc, LockMode, Trace};
+use raddle_order::lockset::history::between;
+use raddle_order::lockset::point::Point;
 use raddle_order::pairs::{Listing, Pairs, list, races};
 use raddle_order::{Closure, Epochs, FirstRace, Locksets, RacePair, Rewinding, epochs, lockset};
 use raddle_testkit::traces::{check, print, random, shrink};
@@ -54,6 +56,27 @@ fn first_racing_access_of_every_byte() {
 #[test]
 fn all_pairs() {
     for_random_traces(20_000, 400_000, |trace| compare("pairs", &races(trace), &Closure::of(trace).races()));
+}
+
+/// The lockset of one access, followed to another, meets what that one comes with exactly when they are ordered.
+#[test]
+fn histories_of_two_accesses() {
+    for_random_traces(2_000, 40_000, |trace| {
+        let closure = Closure::of(trace);
+        let accesses: Vec<usize> = (0..trace.events.len())
+            .filter(|i| matches!(trace.events[*i].kind, EventKind::Access { .. } | EventKind::Atomic { .. }))
+            .collect();
+        let pairs = accesses.iter().flat_map(|j| accesses.iter().map(move |i| (*i, *j)));
+        pairs.filter(|(i, j)| i < j && trace.events[*i].thread != trace.events[*j].thread).find_map(
+            |(i, j)| {
+                let history = between(trace, i, j);
+                let ordered = !history.meets.is_empty();
+                let starts = history.start.contains(&Point::Thread(trace.events[i].thread));
+                compare(&format!("{i} before {j}"), &ordered, &closure.happens_before(i, j))
+                    .or_else(|| (!starts).then(|| format!("{i} starts with {:?}", history.start)))
+            },
+        )
+    });
 }
 
 /// What two accesses look like, for [`Listing::OncePerSite`].
