@@ -29,6 +29,13 @@ pub const WHOLE: u8 = 0b1111;
 /// Accesses this many bytes apart may be of a loop, of which so many steps ahead are fetched.
 const NEAR: usize = 64;
 const AHEAD: usize = 64;
+/// Whether a granule is accessed by itself, or as a part of many that will be treated alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    Single,
+    Range,
+}
+
 /// How often a context is looked at again before it counts as unknown: its owner may have been put aside by the system for a while.
 const PATIENCE: u32 = 1_000;
 
@@ -53,9 +60,9 @@ pub fn step(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site:
     let context = contexts::of(thread, site, Shape::plain(bytes, kind == Kind::Write));
     let offset = address % GRANULE;
     if offset + bytes <= GRANULE {
-        granule(thread, address - offset, ((1 << bytes) - 1) << offset, kind, context);
+        granule(thread, address - offset, ((1 << bytes) - 1) << offset, kind, context, Reach::Single);
     } else if bytes == 2 * GRANULE && address.is_multiple_of(2 * GRANULE) {
-        pair(thread, address, kind, context);
+        pair(thread, address, kind, context, Reach::Single);
     } else {
         spans::span(thread, address, bytes, kind, context);
     }
@@ -79,7 +86,7 @@ fn fetch_ahead(thread: &Thread, address: usize, site: u32) {
 
 /// An access to some bytes of one granule.
 #[inline(always)]
-pub fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
+pub fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32, reach: Reach) {
     let cell = layout::cell(at);
     let old = cell.load(Acquire);
     if mask == WHOLE
@@ -95,12 +102,12 @@ pub fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u3
             return layout::contexts(at)[side].store(stamp(context, thread.epoch), Relaxed);
         }
     }
-    general(thread, at, mask, kind, context);
+    general(thread, at, mask, kind, context, reach);
 }
 
 /// An access to two granules whose cells can be changed in one step.
 #[inline(always)]
-pub fn pair(thread: &mut Thread, at: usize, kind: Kind, context: u32) {
+pub fn pair(thread: &mut Thread, at: usize, kind: Kind, context: u32, reach: Reach) {
     let next = at + GRANULE;
     let old = (layout::cell(at).load(Acquire), layout::cell(next).load(Acquire));
     if let (Some(first), Some(second)) = (simple(thread, old.0, kind), simple(thread, old.1, kind)) {
@@ -120,8 +127,8 @@ pub fn pair(thread: &mut Thread, at: usize, kind: Kind, context: u32) {
             return;
         }
     }
-    granule(thread, at, WHOLE, kind, context);
-    granule(thread, next, WHOLE, kind, context);
+    granule(thread, at, WHOLE, kind, context, reach);
+    granule(thread, next, WHOLE, kind, context, reach);
 }
 
 /// The cell after an access to the whole granule, when that needs no list and no report: what it says is known to the thread.
@@ -182,7 +189,7 @@ pub fn swap_pair(at: usize, old: (u64, u64), new: (u64, u64)) -> bool {
 }
 
 #[cold]
-fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
+fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32, reach: Reach) {
     let cell = layout::cell(at);
     loop {
         let old = cell.load(Acquire);
@@ -190,7 +197,10 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
         if write == thread.epoch || (kind == Kind::Read && read == thread.epoch) {
             return;
         }
-        if mask != WHOLE || write & TAG != 0 {
+        // Who reads by itself again what others read, too, will do so in every epoch: a list that changes is better than ever new ones.
+        let again =
+            reach == Reach::Single && kind == Kind::Read && read & TAG != 0 && knows_some(thread, read);
+        if mask != WHOLE || write & TAG != 0 || again {
             let done = match write & (TAG | ATOMIC) {
                 0 | ATOMIC => mixed::begin(thread, at, old, mask, kind, context),
                 TAG => mixed::access(thread, at, mask, kind, context, write),
@@ -237,6 +247,10 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32) {
         }
         return;
     }
+}
+
+fn knows_some(thread: &Thread, set: u32) -> bool {
+    Front { word: set, context: 0 }.each().any(|one| thread.knows_epoch(one.word))
 }
 
 /// What becomes of the cell, and of its contexts, by an access to all of its bytes.

@@ -96,10 +96,7 @@ impl Marks {
     }
 
     fn mark_mixed(&mut self, word: u32) {
-        for lane in mixed::lanes(word) {
-            self.mark_front(lane.write.word);
-            self.mark_front(lane.read.word);
-        }
+        mixed::each_epoch(word, |epoch| self.mark_front(epoch));
     }
 
     fn mark_front(&mut self, word: u32) {

@@ -54,15 +54,24 @@ impl Front {
         SETS.intern([newest.word, newest.context, rest]).map(|id| Front { word: TAG | id, context: 0 })
     }
 
+    /// Some epochs, of which none knows another.
+    pub fn of(epochs: &[Front]) -> Option<Front> {
+        match epochs {
+            [] => Some(Front::default()),
+            [one] => Some(*one),
+            _ => list(epochs).map(|id| Front { word: TAG | id, context: 0 }),
+        }
+    }
+
     /// A list of what the thread does not know, in the old order.
     fn unknown_part(self, thread: &Thread) -> Option<u32> {
         let kept: Vec<Front> = self.each().filter(|one| !thread.knows_epoch(one.word)).collect();
-        let mut list = 0;
-        for one in kept.iter().rev() {
-            list = SETS.intern([one.word, one.context, list])?;
-        }
-        Some(list)
+        list(&kept)
     }
+}
+
+fn list(epochs: &[Front]) -> Option<u32> {
+    epochs.iter().rev().try_fold(0, |list, one| SETS.intern([one.word, one.context, list]))
 }
 
 pub struct Each {

@@ -52,13 +52,11 @@ struct raddle_run {
     uint32_t slot, first, thread, next;
 };
 
-/* Bytes of a granule that differ (mixed.rs). */
+/* The accesses to a granule for which a cell is not enough (mixed.rs): epoch, and above it context, bytes, whether it is a write. */
 struct raddle_mixed {
     uint32_t lock, life;
-    struct {
-        uint32_t write, write_context, read, read_context;
-    } lanes[4];
-    uint32_t unused[2];
+    uint64_t entries[7];
+    uint32_t unused[4];
 };
 
 #define RADDLE_OBSERVED 1u
@@ -199,19 +197,12 @@ static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uin
     return done;
 }
 
-#define RADDLE_MISSED(bytes)                                                                                            \
-    RADDLE_SLOW __attribute__((target("cx16"))) void raddle_write_missed##bytes(void *p, uint32_t site)                 \
-    {                                                                                                                   \
-        if (!raddle_step((uint64_t)p, bytes, site, 1))                                                                  \
-            raddle_write_harder(p, bytes, site);                                                                        \
-    }                                                                                                                   \
-    RADDLE_SLOW __attribute__((target("cx16"))) void raddle_read_missed##bytes(const void *p, uint32_t site)            \
-    {                                                                                                                   \
-        if (!raddle_step((uint64_t)p, bytes, site, 0))                                                                  \
-            raddle_read_harder(p, bytes, site);                                                                         \
-    }
+static inline __attribute__((always_inline)) uint32_t raddle_load(const uint32_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
 
-/* Whether the record of a granule whose bytes differ says that the thread did this to some of them in this epoch. Only the thread
+/* Whether the record of a granule says that the thread did this to some of its bytes in this epoch. Only the thread
  * itself writes its epoch anywhere; the record may have gone to another granule, which its life would tell. */
 static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p, uint32_t bytes, int write)
 {
@@ -220,15 +211,41 @@ static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p,
     if ((word & (RADDLE_TAG | RADDLE_ATOMIC)) != RADDLE_TAG || (p & 3) + bytes > 4)
         return 0;
     const struct raddle_mixed *record = &RADDLE_MIXED[word & ~RADDLE_TAG];
-    uint32_t life = __atomic_load_n(&record->life, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < bytes; i++) {
-        uint32_t wrote = __atomic_load_n(&record->lanes[(p & 3) + i].write, __ATOMIC_ACQUIRE);
-        uint32_t read = __atomic_load_n(&record->lanes[(p & 3) + i].read, __ATOMIC_ACQUIRE);
-        if (wrote != epoch && (write || read != epoch))
+    uint32_t life = __atomic_load_n(&record->life, __ATOMIC_ACQUIRE), noted = 0, mask = ((1u << bytes) - 1) << (p & 3);
+    for (int i = 0; i < 7; i++) {
+        uint64_t entry = __atomic_load_n(&record->entries[i], __ATOMIC_ACQUIRE);
+        if ((uint32_t)entry == epoch && (!write || (entry >> 32 & 1)))
+            noted |= (uint32_t)(entry >> 33);
+    }
+    return !(mask & ~noted) && __atomic_load_n(&cell->write, __ATOMIC_ACQUIRE) == word &&
+           __atomic_load_n(&record->life, __ATOMIC_ACQUIRE) == life;
+}
+
+/* Whether the cells of an access name a record or more, and these say that the thread did this in this epoch. */
+static inline __attribute__((always_inline)) int raddle_records_pass(uint64_t p, uint32_t bytes, int write)
+{
+    if (bytes < 8)
+        return raddle_mixed_passes(p, bytes, write);
+    for (uint32_t at = 0; at < bytes; at += 4) {
+        const struct raddle_cell *cell = RADDLE_CELL(p + at);
+        if (raddle_load(&cell->write) != __raddle_self.epoch && (write || raddle_load(&cell->read) != __raddle_self.epoch) &&
+            !raddle_mixed_passes(p + at, 4, write))
             return 0;
     }
-    return __atomic_load_n(&cell->write, __ATOMIC_ACQUIRE) == word && __atomic_load_n(&record->life, __ATOMIC_ACQUIRE) == life;
+    return p % 4 == 0;
 }
+
+#define RADDLE_MISSED(bytes)                                                                                            \
+    RADDLE_SLOW __attribute__((target("cx16"))) void raddle_write_missed##bytes(void *p, uint32_t site)                 \
+    {                                                                                                                   \
+        if (!raddle_step((uint64_t)p, bytes, site, 1) && !raddle_records_pass((uint64_t)p, bytes, 1))                   \
+            raddle_write_harder(p, bytes, site);                                                                        \
+    }                                                                                                                   \
+    RADDLE_SLOW __attribute__((target("cx16"))) void raddle_read_missed##bytes(const void *p, uint32_t site)            \
+    {                                                                                                                   \
+        if (!raddle_step((uint64_t)p, bytes, site, 0) && !raddle_records_pass((uint64_t)p, bytes, 0))                   \
+            raddle_read_harder(p, bytes, site);                                                                         \
+    }
 
 /* Some bytes of a granule. */
 #define RADDLE_PARTLY_MISSED(bytes)                                                                                     \
@@ -249,11 +266,6 @@ RADDLE_PARTLY_MISSED(1)
 RADDLE_PARTLY_MISSED(2)
 #define raddle_write_missed16(p, site) raddle_write_harder(p, 16, site)
 #define raddle_read_missed16(p, site) raddle_read_harder(p, 16, site)
-
-static inline __attribute__((always_inline)) uint32_t raddle_load(const uint32_t *p)
-{
-    return __atomic_load_n(p, __ATOMIC_RELAXED);
-}
 
 static inline __attribute__((always_inline)) int raddle_wrote(const struct raddle_cell *cell)
 {

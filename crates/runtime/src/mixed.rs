@@ -1,13 +1,15 @@
-//! Granules whose bytes differ: a record with the state of each byte, changed in place under a lock of its own.
+//! Granules of which one word is not enough: bytes that differ, or many readers that come again and again. A record lists the last
+//! accesses, each with the bytes that it stands for, and is changed in place under a lock of its own.
 //!
-//! The cell names the record. Everything that changes such a cell holds the record's lock; when the bytes are the same again, the cell
-//! takes them back and the record is free. Records never become anything but records, so a number that was read too late is harmless:
-//! whoever has the lock looks whether the cell still names it. hot.c looks at a record without the lock, for the thread's own epoch;
-//! `life` tells it that the record was given to another granule meanwhile.
+//! The cell names the record. Everything that changes such a cell holds the record's lock; when one access of the present epoch is all
+//! there is to say, the cell takes it back and the record is free. Records never become anything but records, so a number that was read
+//! too late is harmless: whoever has the lock looks whether the cell still names it. hot.c looks at a record without the lock, for
+//! the thread's own epoch; `life` tells it that the record was given to another granule meanwhile.
 //!
-//! A signal handler that interrupts an access of its own thread to the same granule is not checked: the record is taken.
+//! The rules are those of [`crate::lanes`], byte by byte. A signal handler that interrupts an access of its own thread to the same granule
+//! is not checked: the record is taken.
 
-use crate::cells::{self, lane_of};
+use crate::cells::{self, WHOLE, lane_of};
 use crate::collect;
 use crate::epochs::TAG;
 use crate::fronts::Front;
@@ -19,7 +21,7 @@ use crate::stable::Stable;
 use crate::table::TABLE_BYTES;
 use crate::thread::Thread;
 use std::sync::atomic::{
-    AtomicU32,
+    AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -28,6 +30,7 @@ static RECORDS: Stable<Mixed> = Stable::at(AT, 1 << 28);
 /// From one record to the next.
 #[cfg(test)]
 pub const STRIDE: usize = Stable::<Mixed>::STRIDE;
+pub const ROOM: usize = 7;
 
 /// Zeroed memory is a free record.
 #[repr(C)]
@@ -35,7 +38,124 @@ pub struct Mixed {
     lock: Owned,
     /// Changes when the record goes to another granule.
     pub life: AtomicU32,
-    pub lanes: [Lane; 4],
+    /// The last accesses; zero where there is none.
+    pub entries: [AtomicU64; ROOM],
+    /// A record with the entries that have no room here, or 0.
+    more: u32,
+    unused: u32,
+}
+
+/// An access: its epoch, and above that its context, its bytes, and whether it is a write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Entry(u64);
+
+impl Entry {
+    fn new(access: Front, mask: u8, kind: Kind) -> Self {
+        let info = access.context << 8 | u32::from(mask) << 1 | u32::from(kind == Kind::Write);
+        Self(cells::whole(access.word, info))
+    }
+
+    fn access(self) -> Front {
+        Front::one(self.0 as u32, (self.0 >> 40) as u32)
+    }
+
+    fn epoch(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn mask(self) -> u8 {
+        (self.0 >> 33) as u8 & WHOLE
+    }
+
+    fn is_write(self) -> bool {
+        self.0 >> 32 & 1 != 0
+    }
+
+    fn without(self, mask: u8) -> Self {
+        Self(self.0 & !(u64::from(mask) << 33))
+    }
+
+    fn and(self, mask: u8) -> Self {
+        Self(self.0 | u64::from(mask) << 33)
+    }
+}
+
+/// A list of entries of which the first few need no memory of their own.
+struct Entries {
+    few: [Entry; ROOM],
+    count: usize,
+    rest: Vec<Entry>,
+}
+
+impl Entries {
+    fn none() -> Self {
+        Self { few: [Entry(0); ROOM], count: 0, rest: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: Entry) {
+        if self.count < ROOM {
+            self.few[self.count] = entry;
+            self.count += 1;
+        } else {
+            self.rest.push(entry);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Entry> {
+        self.few[..self.count].iter().chain(&self.rest).copied()
+    }
+
+    /// With an access of the thread to some bytes, none of which it has noted in this epoch.
+    #[inline(always)]
+    fn after(
+        &self,
+        thread: &Thread,
+        access: Front,
+        mask: u8,
+        kind: Kind,
+        conflicts: &mut Conflicts,
+    ) -> Entries {
+        let mut after = Entries::none();
+        let mut newest = Some(Entry::new(access, mask, kind));
+        for entry in self.iter() {
+            let hit = entry.mask() & mask;
+            let mut kept = entry;
+            if hit != 0 {
+                let known = thread.knows_epoch(entry.epoch());
+                if !known && (kind == Kind::Write || entry.is_write()) {
+                    conflicts.add(thread, entry.access(), hit);
+                }
+                if kind == Kind::Write || (known && !entry.is_write()) {
+                    kept = entry.without(mask);
+                }
+            }
+            if kept.mask() == 0 {
+                // The newest takes the place of what it replaces: the thread finds it where it was.
+                if let Some(newest) = newest.take() {
+                    after.push(newest);
+                }
+            } else if newest.is_some_and(|newest| newest.without(WHOLE) == kept.without(WHOLE)) {
+                newest = None;
+                after.push(kept.and(mask));
+            } else {
+                after.push(kept);
+            }
+        }
+        if let Some(newest) = newest {
+            after.push(newest);
+        }
+        after
+    }
+
+    /// What the entries say of one byte.
+    fn lane(&self, byte: u8) -> Option<Lane> {
+        let here = |entry: &Entry| entry.mask() & 1 << byte != 0;
+        let write = self.iter().filter(here).find(|entry| entry.is_write());
+        let mut reads = Vec::new();
+        reads.extend(self.iter().filter(here).filter(|entry| !entry.is_write()).map(Entry::access));
+        Some(Lane { write: write.map_or(Front::default(), Entry::access), read: Front::of(&reads)? })
+    }
 }
 
 /// Why a record could not be locked.
@@ -47,16 +167,21 @@ pub enum Refused {
     Busy,
 }
 
-/// An access to some bytes of a granule, which are not all of it or find it without a record. False: the cell has changed, look again.
+/// An access to a granule that has no record and gets one. False: the cell has changed, look again.
 pub fn begin(thread: &mut Thread, at: usize, old: u64, mask: u8, kind: Kind, context: u32) -> bool {
     let lane = lane_of(thread, at, old);
+    let mut before = Entries::none();
+    if !lane.write.is_empty() {
+        before.push(Entry::new(lane.write, WHOLE, Kind::Write));
+    }
+    lane.read.each().for_each(|read| before.push(Entry::new(read, WHOLE, Kind::Read)));
     let Some((id, record)) = take(thread) else {
         collect::no_room(thread);
         return true;
     };
-    record.lanes = [lane; 4];
     let mut conflicts = Conflicts::none();
-    let noted = record.note(thread, mask, kind, context, &mut conflicts);
+    let access = Front::one(thread.epoch, context);
+    let noted = record.store(&before.after(thread, access, mask, kind, &mut conflicts));
     layout::presence(at).fetch_or(HAS_RECORDS, Relaxed);
     let new = u64::from(TAG | id);
     if layout::cell(at).compare_exchange(old, new, AcqRel, Relaxed).is_err() {
@@ -76,15 +201,29 @@ pub fn access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32
         Ok(record) => record,
         Err(why) => return why == Refused::Busy,
     };
+    let before = record.load();
+    let own = |entry: &Entry| entry.epoch() == thread.epoch && (kind == Kind::Read || entry.is_write());
+    let noted = before.iter().filter(own).fold(0, |mask, entry| mask | entry.mask());
+    let mask = mask & !noted;
+    if mask == 0 {
+        record.lock.free();
+        return true;
+    }
     let mut conflicts = Conflicts::none();
-    let noted = record.note(thread, mask, kind, context, &mut conflicts);
+    let access = Front::one(thread.epoch, context);
+    let after = before.after(thread, access, mask, kind, &mut conflicts);
     thread.used = true;
-    match record.lanes {
-        [lane, rest @ ..] if rest.iter().all(|other| *other == lane) && is_storable(thread, lane) => {
-            cells::settle(thread, at, lane);
-            give(thread, word & !TAG, record);
-        }
-        _ => record.lock.free(),
+    let mut noted = Ok(());
+    if after.count == 1 && after.few[0] == Entry::new(access, WHOLE, kind) {
+        let lane = match kind {
+            Kind::Write => Lane { write: access, read: Front::default() },
+            Kind::Read => Lane { write: Front::default(), read: access },
+        };
+        cells::settle(thread, at, lane);
+        give(thread, word & !TAG, record);
+    } else {
+        noted = record.store(&after);
+        record.lock.free();
     }
     report(thread, at, noted, &conflicts, context);
     true
@@ -93,15 +232,24 @@ pub fn access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32
 /// Puts `new` in the place of a cell that names a record, and gives the bytes away that the record had.
 pub fn replace(thread: &mut Thread, at: usize, word: u32, new: u64) -> Result<[Lane; 4], Refused> {
     let record = lock(thread, at, word)?;
-    let lanes = record.lanes;
+    let entries = record.load();
     layout::cell(at).store(new, Release);
     give(thread, word & !TAG, record);
+    let mut lanes = [Lane::default(); 4];
+    if new != 0 {
+        for (byte, lane) in lanes.iter_mut().enumerate() {
+            match entries.lane(byte as u8) {
+                Some(full) => *lane = full,
+                None => collect::no_room(thread),
+            }
+        }
+    }
     Ok(lanes)
 }
 
-/// The state of the bytes, for the collector.
-pub fn lanes(word: u32) -> [Lane; 4] {
-    RECORDS.get(word & !TAG).lanes
+/// Calls `visit` with each epoch in a record, for the collector.
+pub fn each_epoch(word: u32, mut visit: impl FnMut(u32)) {
+    RECORDS.get(word & !TAG).load().iter().for_each(|entry| visit(entry.epoch()));
 }
 
 /// For the child of a fork.
@@ -132,8 +280,9 @@ fn take(thread: &mut Thread) -> Option<(u32, &'static mut Mixed)> {
 }
 
 /// Unlocks a record that no cell names any more.
-fn give(thread: &mut Thread, id: u32, record: &Mixed) {
+fn give(thread: &mut Thread, id: u32, record: &mut Mixed) {
     record.life.store(record.life.load(Relaxed).wrapping_add(1), Release);
+    record.drop_more();
     record.lock.free();
     if thread.spare == 0 {
         thread.spare = id;
@@ -155,12 +304,6 @@ fn lock(thread: &Thread, at: usize, word: u32) -> Result<&'static mut Mixed, Ref
     Ok(record)
 }
 
-/// Whether the thread may store the contexts of such a cell: only words of its own epoch have one there.
-fn is_storable(thread: &Thread, lane: Lane) -> bool {
-    let own = |front: Front| front.word & TAG != 0 || front.word == 0 || front.word == thread.epoch;
-    own(lane.write) && own(lane.read)
-}
-
 fn report(thread: &mut Thread, at: usize, noted: Result<(), Full>, conflicts: &Conflicts, context: u32) {
     if !conflicts.is_empty() {
         report::races(thread, at, conflicts, context);
@@ -171,28 +314,57 @@ fn report(thread: &mut Thread, at: usize, noted: Result<(), Full>, conflicts: &C
 }
 
 impl Mixed {
-    fn note(
-        &mut self,
-        thread: &Thread,
-        mask: u8,
-        kind: Kind,
-        context: u32,
-        conflicts: &mut Conflicts,
-    ) -> Result<(), Full> {
-        let mut last: Option<(Lane, Lane)> = None;
-        for byte in 0..4 {
-            if mask & 1 << byte == 0 {
-                continue;
+    #[inline(always)]
+    fn load(&self) -> Entries {
+        let mut entries = Entries::none();
+        let mut part = self;
+        loop {
+            for entry in &part.entries {
+                match entry.load(Relaxed) {
+                    0 => break,
+                    entry => entries.push(Entry(entry)),
+                }
             }
-            let old = self.lanes[byte];
-            // Neighbours mostly have the same history.
-            let lane = match last {
-                Some((before, after)) if before == old && conflicts.is_empty() => after,
-                _ => old.after(thread, kind, context, 1 << byte, conflicts)?,
-            };
-            last = Some((old, lane));
-            self.lanes[byte] = lane;
+            if part.more == 0 {
+                return entries;
+            }
+            part = RECORDS.get(part.more);
+        }
+    }
+
+    #[inline(always)]
+    fn store(&mut self, entries: &Entries) -> Result<(), Full> {
+        for (place, at) in self.entries.iter().zip(0..) {
+            let entry = if at < entries.count { entries.few[at].0 } else { 0 };
+            if place.load(Relaxed) != entry {
+                place.store(entry, Release);
+            }
+        }
+        if self.more == 0 && entries.rest.is_empty() {
+            return Ok(());
+        }
+        self.drop_more();
+        let mut part = self;
+        for few in entries.rest.chunks(ROOM) {
+            let id = RECORDS.take().ok_or(Full)?;
+            let next = RECORDS.get(id);
+            for (place, at) in next.entries.iter().zip(0..) {
+                place.store(few.get(at).map_or(0, |entry| entry.0), Relaxed);
+            }
+            next.more = 0;
+            part.more = id;
+            part = next;
         }
         Ok(())
+    }
+
+    /// Gives back the records that hang on this one.
+    fn drop_more(&mut self) {
+        let mut id = std::mem::take(&mut self.more);
+        while id != 0 {
+            let next = std::mem::take(&mut RECORDS.get(id).more);
+            RECORDS.give(id);
+            id = next;
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! A locked instruction waits for all earlier stores. Contexts are stored after the cells of the same line were changed, and both are
 //! fetched ahead, so that it has nothing to wait for.
 
-use crate::cells::{WHOLE, granule, pair, simple, stamp, swap_pair, touch};
+use crate::cells::{Reach, WHOLE, granule, pair, simple, stamp, swap_pair, touch};
 use crate::lanes::Kind;
 use crate::layout::{self, GRANULE};
 use crate::thread::Thread;
@@ -21,7 +21,7 @@ pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, conte
     if at < address {
         let mask = (WHOLE << (address - at)) & WHOLE;
         let cut = (at + GRANULE).saturating_sub(end).min(GRANULE);
-        granule(thread, at, mask & (WHOLE >> cut), kind, context);
+        granule(thread, at, mask & (WHOLE >> cut), kind, context, Reach::Range);
         at += GRANULE;
     }
     let last = end - end % GRANULE;
@@ -33,7 +33,7 @@ pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, conte
     short(thread, rest, last, kind, context);
     at = at.max(last);
     if at < end {
-        granule(thread, at, WHOLE >> (GRANULE - (end - at)), kind, context);
+        granule(thread, at, WHOLE >> (GRANULE - (end - at)), kind, context, Reach::Range);
     }
 }
 
@@ -41,10 +41,10 @@ pub fn span(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, conte
 fn short(thread: &mut Thread, mut at: usize, end: usize, kind: Kind, context: u32) {
     while at < end {
         if at.is_multiple_of(2 * GRANULE) && at + GRANULE < end {
-            pair(thread, at, kind, context);
+            pair(thread, at, kind, context, Reach::Range);
             at += 2 * GRANULE;
         } else {
-            granule(thread, at, WHOLE, kind, context);
+            granule(thread, at, WHOLE, kind, context, Reach::Range);
             at += GRANULE;
         }
     }
@@ -96,7 +96,7 @@ fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32
                 if changed & 1 << cell != 0 {
                     layout::contexts(place)[side].store(word, Relaxed);
                 } else if harder & 1 << cell != 0 {
-                    granule(thread, place, WHOLE, kind, context);
+                    granule(thread, place, WHOLE, kind, context, Reach::Range);
                 }
             }
         }

@@ -525,7 +525,6 @@ mod tests {
     };
     use crate::cells::ATOMIC;
     use crate::epochs::{RUN, Run, TAG};
-    use crate::lanes::Lane;
     use crate::layout::{CELLS, MASK, TABLES, contexts};
     use crate::mixed::{self, Mixed};
     use std::mem::offset_of;
@@ -562,8 +561,8 @@ mod tests {
             ("(uint64_t)RADDLE_MIXED", mixed::AT),
             ("sizeof(struct raddle_mixed)", mixed::STRIDE),
             ("__builtin_offsetof(struct raddle_mixed, life)", offset_of!(Mixed, life)),
-            ("__builtin_offsetof(struct raddle_mixed, lanes)", offset_of!(Mixed, lanes)),
-            ("sizeof(((struct raddle_mixed *)0)->lanes)", size_of::<[Lane; 4]>()),
+            ("__builtin_offsetof(struct raddle_mixed, entries)", offset_of!(Mixed, entries)),
+            ("sizeof(((struct raddle_mixed *)0)->entries) / 8", mixed::ROOM),
             ("RADDLE_ATOMIC", ATOMIC as usize),
             ("RADDLE_TAG", TAG as usize),
             ("RADDLE_MASK", MASK),
