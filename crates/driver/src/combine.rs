@@ -193,6 +193,7 @@ mod tests {
             rank: 1,
             detail: String::new(),
             assumptions: Vec::new(),
+            protection: None,
         }
     }
 

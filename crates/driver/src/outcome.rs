@@ -286,6 +286,7 @@ mod tests {
                 rank: 0,
                 detail: String::new(),
                 assumptions: vec!["A-MALLOC"],
+                protection: None,
             },
             witness: Witness::default(),
             claim: Claim::Race(SiteId(0), SiteId(1)),

@@ -2,6 +2,7 @@
 
 mod assumption;
 mod explanation;
+mod protection;
 mod race;
 mod verdict;
 
@@ -10,6 +11,7 @@ pub use explanation::{
     ExplainedAccess, ExplainedLock, Explanation, OrderBy, OtherAccess, PairStanding, Reach, RunningThread,
     Why,
 };
+pub use protection::{OrderedAfter, Passage, ProtectedAccess, Protection};
 pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
 pub use verdict::{
     CertificateFile, Deadlocks, Outcome, Proved, PruningCounts, StaticCounts, Stats, UnknownReason, Verdict,

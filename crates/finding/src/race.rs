@@ -1,5 +1,6 @@
 //! A finding: a data race or another confirmed error, with all that a reader needs to understand and replay it.
 
+use crate::Protection;
 use raddle_event::{LockMode, ProblemKind, Schedule};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Finding {
     pub detail: String,
     /// Numbered assumptions that this finding itself rests on.
     pub assumptions: Vec<&'static str>,
+    /// Of a race, where it was asked for.
+    pub protection: Option<Protection>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

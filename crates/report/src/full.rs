@@ -2,6 +2,7 @@
 //! from; the missing order; how to replay; engine and evidence; assumptions.
 
 use crate::Sources;
+use crate::protection;
 use crate::race::{action, holding, missing_order, place, title};
 use crate::snippet::snippet;
 use crate::style::{Look, Paint, wrap};
@@ -37,6 +38,9 @@ fn one(finding: &Finding, sources: &dyn Sources, look: &Look) -> String {
     report.origins(finding);
     if let (FindingKind::DataRace, [a, b]) = (finding.kind, finding.accesses.as_slice()) {
         report.line(&missing_order(a, b));
+    }
+    for line in finding.protection.iter().flat_map(protection::lines) {
+        report.line(&line);
     }
     report.evidence(finding);
     if !finding.assumptions.is_empty() {

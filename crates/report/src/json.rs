@@ -1,6 +1,7 @@
 //! The JSON report: schema 1 of the design page, one object, keys in a fixed order.
 
 use crate::names;
+use crate::protection::{self, ProtectionJson};
 use raddle_finding::{AccessReport, CertificateFile, Evidence, Finding, FindingKind, Frame, Outcome};
 use serde::Serialize;
 
@@ -82,6 +83,8 @@ struct FindingJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     contexts: Option<usize>,
     accesses: Vec<AccessJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    protection: Option<ProtectionJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -172,6 +175,7 @@ fn finding(finding: &Finding) -> FindingJson<'_> {
         contexts,
         replay: names::replay(&finding.evidence).unwrap_or_default(),
         accesses: finding.accesses.iter().map(|a| access(finding.kind, a)).collect(),
+        protection: finding.protection.as_ref().map(protection::json),
     }
 }
 

@@ -7,6 +7,7 @@ mod explain;
 mod full;
 mod json;
 mod names;
+mod protection;
 mod race;
 mod sarif;
 mod snippet;

@@ -3,8 +3,9 @@
 use raddle_event::{LockMode, ProblemKind, Schedule};
 use raddle_finding::{
     AccessReport, Assumption, CertificateFile, Deadlocks, Evidence, ExplainedAccess, ExplainedLock,
-    Explanation, Finding, FindingKind, Frame, LockReport, OrderBy, OtherAccess, Outcome, PairStanding,
-    Proved, Reach, RunningThread, StaticCounts, Stats, ThreadReport, UnknownReason, Verdict, Why,
+    Explanation, Finding, FindingKind, Frame, LockReport, OrderBy, OrderedAfter, OtherAccess, Outcome,
+    PairStanding, Passage, ProtectedAccess, Protection, Proved, Reach, RunningThread, StaticCounts, Stats,
+    ThreadReport, UnknownReason, Verdict, Why,
 };
 use raddle_report::{Colour, Look, Sources, concise, explain, full, json, sarif};
 use std::path::Path;
@@ -58,6 +59,7 @@ fn finding(kind: FindingKind, variable: &str, accesses: Vec<AccessReport>) -> Fi
         rank: 1,
         detail: String::new(),
         assumptions: vec!["A-MALLOC", "A-THREAD"],
+        protection: None,
     }
 }
 
@@ -86,6 +88,45 @@ fn race() -> Outcome {
     let mut race = finding(FindingKind::DataRace, "q->count", vec![put, get]);
     race.detail = "malloc(48), 48 bytes, allocated by T0 (main) at queue.c:30".to_owned();
     outcome(Verdict::Race, vec![race])
+}
+
+/// A race with the story of what protected the variable.
+fn protected() -> Outcome {
+    let mut outcome = race();
+    let finding = &mut outcome.findings[0];
+    finding.evidence = Evidence::Observed;
+    let access = |line, action: &str, thread: &str, holding: &[&str]| ProtectedAccess {
+        at: frame(line, 14, "put"),
+        action: action.to_owned(),
+        thread: thread.to_owned(),
+        holding: holding.iter().map(|name| (*name).to_owned()).collect(),
+        ordered_by: vec![],
+        after: None,
+        times: 1,
+    };
+    let after = |line, thread: &str| {
+        let at = frame(line, 14, "put");
+        Some(OrderedAfter { at, action: "write".to_owned(), thread: thread.to_owned() })
+    };
+    finding.protection = Some(Protection {
+        accesses: vec![
+            ProtectedAccess { times: 3, ..access(13, "write", "T1 (worker)", &["q->m"]) },
+            ProtectedAccess {
+                ordered_by: vec!["q->m".to_owned()],
+                after: after(13, "T1 (worker)"),
+                ..access(13, "write", "T2 (worker)", &["q->m"])
+            },
+            ProtectedAccess { after: after(13, "T2 (worker)"), ..access(19, "read", "T0 (main)", &[]) },
+        ],
+        passages: vec![Passage {
+            at: frame(24, 5, "worker"),
+            thread: "T2 (worker)".to_owned(),
+            action: "create".to_owned(),
+            reaches: vec!["T3 (worker)".to_owned()],
+        }],
+        reached: vec!["T2 (worker)".to_owned(), "T3 (worker)".to_owned(), "q->m".to_owned()],
+    });
+    outcome
 }
 
 fn shared_locks() -> Outcome {
@@ -297,6 +338,7 @@ fn all_forms() {
     let sources = Queue(std::fs::read_to_string(source).expect("the sample source"));
     let outcomes = [
         ("race", race()),
+        ("protected", protected()),
         ("shared_locks", shared_locks()),
         ("deadlock", deadlock()),
         ("unknown", unknown()),

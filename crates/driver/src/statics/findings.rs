@@ -44,6 +44,7 @@ pub(crate) fn findings(program: &Program, analysis: &Analysis) -> Vec<Finding> {
             rank: warning.rank,
             detail: analysis.memory(first, second),
             assumptions: Vec::new(),
+            protection: None,
         }
     };
     told.into_par_iter().enumerate().map(finding).collect()
@@ -79,6 +80,7 @@ pub(crate) fn deadlocks(program: &Program, analysis: &Analysis, after: usize) ->
             rank: (after + index) as u32 + 1,
             detail: "each waits for a lock that the next one holds".to_owned(),
             assumptions: Vec::new(),
+            protection: None,
         }
     };
     analysis.deadlocks.found.iter().enumerate().map(finding).collect()

@@ -114,6 +114,7 @@ impl Image {
             detail: race.block.as_ref().map(|block| self.block(block)).unwrap_or_default(),
             assumptions: Vec::new(),
             accesses: accesses.into(),
+            protection: None,
         }
     }
 
