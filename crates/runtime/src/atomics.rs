@@ -2,7 +2,8 @@
 //!
 //! Memory that was accessed atomically has a record per 8 bytes: the plain lanes, the last atomic writes and reads, and the clock that an
 //! acquire load would get (C23 release sequences, `docs/decisions/0006`), by byte. The record is locked from before the real instruction
-//! until after it, so that clocks follow the order in which the values were written. A plain write of a whole granule ends its part
+//! until after it, so that clocks follow the order in which the values were written. Loads and relaxed read-modify-writes that tell their
+//! thread nothing new are made without the lock, in hot.c, and looked at again afterwards. A plain write of a whole granule ends its part
 //! of the record. Fences are modelled: a release fence is what relaxed stores tell, an acquire fence brings in what relaxed loads read.
 //!
 //! A signal handler that interrupts an atomic access of its own thread to the same bytes is not checked: the record is taken.
@@ -100,12 +101,6 @@ pub fn enter(
     }
     gate::enter(thread);
     let mut access = Access { address, bytes, operation, order, failure, site, records: [0; 3], count: 0 };
-    if let Some((id, version)) = needs_nothing(thread, &access) {
-        access.records = [id, version, 0];
-        thread.pending.stack[depth] = access;
-        thread.pending.depth = depth + 1;
-        return true;
-    }
     if let Some(id) = take_at_once(thread, &access) {
         access.records[0] = id;
         access.count = 1;
@@ -139,48 +134,10 @@ fn lock_all(thread: &mut Thread, access: &mut Access) -> bool {
     true
 }
 
-/// Record and version, if the access tells the thread nothing new and is noted already: a load, or a relaxed read-modify-write, of
-/// bytes that the thread accessed in the same way in this epoch. Then it needs no lock, if the version is still the same afterwards.
-#[inline(always)]
-fn needs_nothing(thread: &Thread, access: &Access) -> Option<(u32, u32)> {
-    if observe::is_on() {
-        return None;
-    }
-    let stores = access.operation != Operation::Load as u32;
-    let relaxed = access.order == Order(0) && access.failure == Order(0);
-    if stores && (!relaxed || access.operation == Operation::Store as u32 || !thread.release_fence.is_empty())
-    {
-        return None;
-    }
-    let (first, last) = access.granules();
-    let word = layout::cell(first).load(Acquire) as u32;
-    if word & (TAG | ATOMIC) != TAG | ATOMIC || layout::cell(last).load(Acquire) as u32 != word {
-        return None;
-    }
-    let id = word & !(TAG | ATOMIC);
-    let record = records::get(id);
-    let version = record.version.load(Acquire);
-    if !record.lock.is_free() || record.unit != first & !(UNIT - 1) {
-        return None;
-    }
-    let group = record.only(byte_mask(record.unit, access.address, access.address + access.bytes))?;
-    let noted = thread.is_in(group.writes.word) || (!stores && thread.is_in(group.reads.word));
-    let heard = group.message.is_empty() || thread.knows(&group.message);
-    (noted && heard).then_some((id, version))
-}
-
-/// After an access for which [`needs_nothing`] was right before: whether it still is. If not, somebody came in between, and the access
-/// is taken to have come last.
-#[inline(always)]
-fn needed_nothing(access: &Access) -> bool {
-    let record = records::get(access.records[0]);
-    record.lock.is_free() && record.version.load(Acquire) == access.records[1]
-}
-
 /// After the real instruction.
 pub fn leave(thread: &mut Thread, succeeded: bool) {
     thread.pending.depth -= 1;
-    let mut access = thread.pending.stack[thread.pending.depth];
+    let access = thread.pending.stack[thread.pending.depth];
     if observe::is_on() {
         observe::after_atomic(thread, &access.observed(), succeeded);
         if access.count == ALONE {
@@ -193,19 +150,32 @@ pub fn leave(thread: &mut Thread, succeeded: bool) {
         (3, false) => (Operation::Load, access.failure),
         _ => (Operation::Modify, access.order),
     };
-    let mut place = log::place();
-    let late = access.count == 0;
-    let alone = late && (needed_nothing(&access) || !lock_all(thread, &mut access));
-    if late && !alone {
-        place = log::place();
-    }
-    let what = What::Atomic { operation, order };
-    log::event_at(thread, place, what, access.address, access.bytes as u64, access.site);
-    if alone {
+    log::event(thread, What::Atomic { operation, order }, access.address, access.bytes as u64, access.site);
+    finish(thread, &access, operation, order);
+}
+
+/// After an access for which hot.c thought that it needs nothing, but somebody came in between: it is taken to have come last. Inside
+/// the gate.
+pub fn late(
+    thread: &mut Thread,
+    (address, bytes): (usize, usize),
+    operation: Operation,
+    order: Order,
+    site: u32,
+) {
+    let (kind, failure) = (operation as u32, order);
+    let mut access =
+        Access { address, bytes, operation: kind, order, failure, site, records: [0; 3], count: 0 };
+    if !lock_all(thread, &mut access) {
         return gate::leave(thread);
     }
-    if !perform_simply(thread, &access, operation, order) {
-        perform(thread, &access, operation, order);
+    log::event(thread, What::Atomic { operation, order }, address, bytes as u64, site);
+    finish(thread, &access, operation, order);
+}
+
+fn finish(thread: &mut Thread, access: &Access, operation: Operation, order: Order) {
+    if !perform_simply(thread, access, operation, order) {
+        perform(thread, access, operation, order);
     }
     gate::leave(thread);
     collect::if_needed(thread);
@@ -229,15 +199,12 @@ fn perform_simply(thread: &mut Thread, access: &Access, operation: Operation, or
     if !known(group.plain.write) || (stores && !known(group.plain.read)) {
         return false;
     }
-    let front = if stores { group.writes } else { group.reads };
-    if !thread.is_in(front.word) {
-        if !known(front) {
+    let kind = if stores { Kind::Write } else { Kind::Read };
+    if !group.has(thread, kind) {
+        let context = contexts::of(thread, access.site, Shape::atomic(access.bytes, stores));
+        if group.note(thread, kind, context).is_err() {
             return false;
         }
-        let context = contexts::of(thread, access.site, Shape::atomic(access.bytes, stores));
-        let newest = Front::one(thread.epoch, context);
-        *(if stores { &mut group.writes } else { &mut group.reads }) = newest;
-        thread.used = true;
     }
     if stores {
         tell(thread, &mut group.message, operation, order);
@@ -296,6 +263,7 @@ pub fn fence(thread: &mut Thread, order: Order, site: u32) {
         let mut told = std::mem::replace(&mut thread.release_fence, Clock::EMPTY);
         told.copy_from(thread);
         thread.release_fence = told;
+        thread.show_fence();
         thread.after_release();
     }
     gate::leave(thread);
@@ -321,18 +289,13 @@ pub fn plain_access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, contex
     let here = (mask as u32) << shift;
     log::event(thread, What::PlainAgain { kind }, at, u64::from(mask), 0);
     record.each(here as u8, |bytes, group| {
-        conflicts.add(thread, group.writes, bytes >> shift);
-        if kind == Kind::Write {
-            conflicts.add(thread, group.reads, bytes >> shift);
-        }
+        group.conflicts_of_plain(thread, kind, bytes >> shift, &mut conflicts);
         match group.plain.after(thread, kind, context, bytes >> shift, &mut conflicts) {
             Ok(lane) => group.plain = lane,
             Err(Full) => full = true,
         }
         if kind == Kind::Write {
-            group.reads = Front::default();
-            group.writes = Front::default();
-            group.message.clear();
+            group.clear();
         }
     });
     thread.used = true;
@@ -518,22 +481,14 @@ fn note(
 ) -> Result<(), Full> {
     let Lane { write, read } = group.plain;
     conflicts.add(thread, write, bytes);
-    let front = match stores {
-        true => {
-            conflicts.add(thread, read, bytes);
-            &mut group.writes
-        }
-        false => &mut group.reads,
-    };
-    if !thread.is_in(front.word) {
-        *front = front.with(thread, context).ok_or(Full)?;
-        let word = front.word;
-        thread.used = true;
-        if word & TAG != 0 {
-            thread.remember_set(word);
-        }
+    if stores {
+        conflicts.add(thread, read, bytes);
     }
-    Ok(())
+    let kind = if stores { Kind::Write } else { Kind::Read };
+    if group.has(thread, kind) {
+        return Ok(());
+    }
+    group.note(thread, kind, context)
 }
 
 /// Which bytes of a unit an access touches.

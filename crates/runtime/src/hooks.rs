@@ -108,7 +108,7 @@ pub unsafe extern "C" fn __raddle_library(inside: *const c_void) -> u32 {
 
 /// The token is null when the access is not followed.
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_atomic_enter(
+pub extern "C" fn __raddle_slow_atomic_enter(
     p: usize,
     size: u32,
     kind: u32,
@@ -131,9 +131,33 @@ pub extern "C" fn __raddle_atomic_enter(
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_atomic_leave(token: *mut c_void, succeeded: u32) {
+pub extern "C" fn __raddle_slow_atomic_leave(token: *mut c_void, succeeded: u32) {
     if let Some(thread) = unsafe { token.cast::<thread::Thread>().as_mut() } {
         atomics::leave(thread, succeeded != 0);
+    }
+}
+
+/// An access that hot.c made without the lock has to be looked at again. The thread is inside the gate.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_late_atomic(p: usize, size: u32, stores: u32, order: u32, site: u32) {
+    if let Some(thread) = thread::current() {
+        let operation = if stores == 0 { Operation::Load } else { Operation::Modify };
+        atomics::late(thread, (p, size as usize), operation, Order(order), site);
+    }
+}
+
+/// A place in the log for an access that hot.c makes without the lock.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_log_place() -> u64 {
+    log::place()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_log_atomic(place: u64, p: usize, size: u32, stores: u32, order: u32, site: u32) {
+    if let Some(thread) = thread::current() {
+        let operation = if stores == 0 { Operation::Load } else { Operation::Modify };
+        let what = What::Atomic { operation, order: Order(order) };
+        log::event_at(thread, place, what, p, u64::from(size), site);
     }
 }
 

@@ -29,6 +29,13 @@ struct raddle_node {
     uint32_t parent, call, function, id;
 };
 
+/* An atomic access between enter and leave that takes no lock; more than one only in signal handlers. */
+struct raddle_pending {
+    struct raddle_record *record;
+    void *p;
+    uint32_t version, size, kind, order, site, unused;
+};
+
 #define RADDLE_SHORT_CONTEXTS 256
 #define RADDLE_SHORT_NODES 256
 
@@ -43,6 +50,9 @@ struct raddle_thread {
     uint8_t *used;
     uint32_t *values;
     uint64_t last[16]; /* addresses, by site, to notice loops */
+    uint32_t fenced;   /* the thread made a release fence */
+    uint32_t depth;
+    struct raddle_pending pending[4];
     struct raddle_context contexts[RADDLE_SHORT_CONTEXTS]; /* what was needed lately */
     struct raddle_node nodes[RADDLE_SHORT_NODES];
 };
@@ -59,6 +69,28 @@ struct raddle_mixed {
     uint32_t unused[4];
 };
 
+/* Records of atomics (records.rs): clocks, groups of bytes with the same history. */
+struct raddle_clock {
+    uint32_t *data;
+    uint32_t len, capacity, from_slot, from_clock;
+};
+
+struct raddle_group {
+    uint8_t bytes;
+    uint32_t wrote, wrote_context, read, read_context; /* plainly */
+    struct raddle_clock message;
+    uint64_t entries[6]; /* as in raddle_mixed */
+    uint32_t rest[4];
+};
+
+struct raddle_record {
+    uint32_t lock, version;
+    uint64_t unit;
+    struct raddle_group groups[2];
+    void *more;
+    uint32_t unused[2];
+};
+
 #define RADDLE_OBSERVED 1u
 #define RADDLE_UNKNOWN 2u
 #define RADDLE_CELLS 0x100000000000ull
@@ -67,6 +99,7 @@ struct raddle_mixed {
 #define RADDLE_RUN 1024
 #define RADDLE_MIXED ((const struct raddle_mixed *)(0x690000000000ull + 5 * 0x1000000000ull))
 #define RADDLE_ATOMIC 0x40000000u
+#define RADDLE_RECORDS ((struct raddle_record *)(0x690000000000ull + 6 * 0x1000000000ull))
 #define RADDLE_TAG 0x80000000u
 #define RADDLE_MASK 0xffffffffffcull
 #define RADDLE_SHADOW(base, p) ((base) + (((uint64_t)(p) & RADDLE_MASK) << 1))
@@ -353,6 +386,97 @@ __attribute__((noinline, visibility("hidden"))) void __raddle_write_walk(void *f
 {
     if (!raddle_walked((uint64_t)first, stride, count, size, 1))
         __raddle_slow_write_walk(first, stride, count, size, site);
+}
+
+extern void *__raddle_slow_atomic_enter(void *p, uint32_t size, uint32_t kind, uint32_t order, uint32_t failure, uint32_t site);
+extern void __raddle_slow_atomic_leave(void *token, uint32_t succeeded);
+extern void __raddle_late_atomic(void *p, uint32_t size, uint32_t stores, uint32_t order, uint32_t site);
+extern uint64_t __raddle_log_place(void);
+extern void __raddle_log_atomic(uint64_t place, void *p, uint32_t size, uint32_t stores, uint32_t order, uint32_t site);
+extern uint8_t __raddle_logging;
+
+/* Puts the access among those of the group, unless it is there in this epoch. Only loads and read-modify-writes that surely write are
+ * put there: what a compare-and-swap will be is not known. 0: not done. */
+static inline __attribute__((always_inline)) int raddle_noted(struct raddle_group *group, uint32_t size, uint32_t kind, uint32_t site)
+{
+    uint64_t *free = 0, found = 0;
+    for (int i = 0; i < 6; i++) {
+        uint64_t entry = __atomic_load_n(&group->entries[i], __ATOMIC_ACQUIRE), writes = entry >> 32 & 1;
+        if ((uint32_t)entry == __raddle_self.epoch && (!kind || writes))
+            return 1;
+        if (!free && entry && (kind || !writes) && raddle_knows((uint32_t)entry))
+            free = &group->entries[i], found = entry;
+    }
+    uint32_t id = raddle_context_of(site, size | 1u << 30 | (kind ? 1u << 31 : 0));
+    if (!free || kind == 3 || !id)
+        return 0;
+    *__raddle_self.used = 1;
+    uint64_t entry = __raddle_self.epoch | (uint64_t)(id << 8 | (kind != 0)) << 32;
+    return __atomic_compare_exchange_n(free, &found, entry, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* The record of memory whose access tells the thread nothing that it does not know, if nobody has it locked. */
+static inline __attribute__((always_inline)) int raddle_quick(struct raddle_pending *access)
+{
+    uint64_t p = (uint64_t)access->p;
+    const struct raddle_cell *cell = RADDLE_CELL(p);
+    uint32_t size = access->size, word = __atomic_load_n(&cell->write, __ATOMIC_ACQUIRE);
+    if ((word & (RADDLE_TAG | RADDLE_ATOMIC)) != (RADDLE_TAG | RADDLE_ATOMIC) || (p & (size - 1)) || size > 8 ||
+        (size == 8 && __atomic_load_n(&cell[1].write, __ATOMIC_ACQUIRE) != word))
+        return 0;
+    struct raddle_record *record = &RADDLE_RECORDS[word & ~(RADDLE_TAG | RADDLE_ATOMIC)];
+    access->record = record;
+    access->version = __atomic_load_n(&record->version, __ATOMIC_ACQUIRE);
+    uint8_t bytes = ((1u << size) - 1) << (p & 7);
+    struct raddle_group *group = record->groups[0].bytes == bytes ? &record->groups[0] : &record->groups[1];
+    if (__atomic_load_n(&record->lock, __ATOMIC_ACQUIRE) || record->unit != (p & ~7ull) || group->bytes != bytes ||
+        ((group->wrote | group->read) & RADDLE_TAG) || !raddle_knows(group->wrote) || (access->kind && !raddle_knows(group->read)))
+        return 0;
+    const struct raddle_clock *message = &group->message;
+    if (message->len && !(message->from_slot && __raddle_self.values[message->from_slot - 1] >= message->from_clock))
+        return 0;
+    return raddle_noted(group, size, access->kind, access->site);
+}
+
+__attribute__((noinline, visibility("hidden"))) void *__raddle_atomic_enter(void *p, uint32_t size, uint32_t kind, uint32_t order,
+                                                                            uint32_t failure, uint32_t site)
+{
+    int relaxed = (kind == 2 || (kind == 3 && !failure)) && !order && !__raddle_self.fenced;
+    if (RADDLE_LIKELY(!__raddle_self.flags && __raddle_self.depth < 4 && (!kind || relaxed))) {
+        struct raddle_pending *access = &__raddle_self.pending[__raddle_self.depth++];
+        access->p = p;
+        access->size = size;
+        access->kind = kind;
+        access->order = order;
+        access->site = site;
+        ++*(volatile uint32_t *)__raddle_self.inside;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        if (RADDLE_LIKELY(!*(volatile uint8_t *)&__raddle_careful && raddle_quick(access)))
+            return (void *)((uint64_t)access | 1);
+        --*(volatile uint32_t *)__raddle_self.inside;
+        __raddle_self.depth--;
+    }
+    return __raddle_slow_atomic_enter(p, size, kind, order, failure, site);
+}
+
+__attribute__((noinline, visibility("hidden"))) void __raddle_atomic_leave(void *token, uint32_t succeeded)
+{
+    if (RADDLE_LIKELY((uint64_t)token & 1)) {
+        struct raddle_pending access = *(struct raddle_pending *)((uint64_t)token - 1);
+        uint32_t stores = access.kind && (access.kind == 2 || succeeded);
+        uint64_t place = __builtin_expect(__raddle_logging, 0) ? __raddle_log_place() : 0;
+        __raddle_self.depth--;
+        if (__builtin_expect(__atomic_load_n(&access.record->lock, __ATOMIC_ACQUIRE) ||
+                                 __atomic_load_n(&access.record->version, __ATOMIC_ACQUIRE) != access.version, 0)) {
+            __raddle_late_atomic(access.p, access.size, stores, access.order, access.site);
+            return;
+        }
+        if (__builtin_expect(__raddle_logging, 0))
+            __raddle_log_atomic(place, access.p, access.size, stores, access.order, access.site);
+        --*(volatile uint32_t *)__raddle_self.inside;
+    } else if (token) {
+        __raddle_slow_atomic_leave(token, succeeded);
+    }
 }
 
 RADDLE_INLINE struct raddle_frame *__raddle_enter(uint32_t function_site)

@@ -17,6 +17,7 @@ mod collect;
 mod contexts;
 mod control;
 mod descriptor;
+mod entry;
 mod epochs;
 mod fronts;
 mod gate;

@@ -11,6 +11,7 @@
 
 use crate::cells::{self, WHOLE, lane_of};
 use crate::collect;
+use crate::entry::Entry;
 use crate::epochs::TAG;
 use crate::fronts::Front;
 use crate::lanes::{Conflicts, Full, Kind, Lane};
@@ -43,41 +44,6 @@ pub struct Mixed {
     /// A record with the entries that have no room here, or 0.
     more: u32,
     unused: u32,
-}
-
-/// An access: its epoch, and above that its context, its bytes, and whether it is a write.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Entry(u64);
-
-impl Entry {
-    fn new(access: Front, mask: u8, kind: Kind) -> Self {
-        let info = access.context << 8 | u32::from(mask) << 1 | u32::from(kind == Kind::Write);
-        Self(cells::whole(access.word, info))
-    }
-
-    fn access(self) -> Front {
-        Front::one(self.0 as u32, (self.0 >> 40) as u32)
-    }
-
-    fn epoch(self) -> u32 {
-        self.0 as u32
-    }
-
-    fn mask(self) -> u8 {
-        (self.0 >> 33) as u8 & WHOLE
-    }
-
-    fn is_write(self) -> bool {
-        self.0 >> 32 & 1 != 0
-    }
-
-    fn without(self, mask: u8) -> Self {
-        Self(self.0 & !(u64::from(mask) << 33))
-    }
-
-    fn and(self, mask: u8) -> Self {
-        Self(self.0 | u64::from(mask) << 33)
-    }
 }
 
 /// A list of entries of which the first few need no memory of their own.

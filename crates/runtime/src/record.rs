@@ -28,6 +28,7 @@ use std::sync::atomic::{
 #[repr(align(128))]
 struct Counter(AtomicU64);
 
+#[cfg_attr(feature = "program", unsafe(export_name = "__raddle_logging"))]
 static ON: AtomicBool = AtomicBool::new(false);
 /// The next sequence number.
 static NEXT: Counter = Counter(AtomicU64::new(1));

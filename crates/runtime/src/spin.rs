@@ -95,11 +95,6 @@ impl Owned {
     }
 
     #[inline(always)]
-    pub fn is_free(&self) -> bool {
-        self.owner.load(Acquire) == 0
-    }
-
-    #[inline(always)]
     pub fn try_take(&self, index: u32) -> bool {
         self.owner.compare_exchange(0, index + 1, Acquire, Relaxed).is_ok()
     }

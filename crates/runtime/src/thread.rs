@@ -45,8 +45,25 @@ pub struct Block {
     used: *const bool,
     values: *const u32,
     pub last: [usize; LOOPS],
+    /// Whether the thread made a release fence.
+    fenced: u32,
+    depth: u32,
+    pending: [QuickAtomic; 4],
     pub contexts: [ShortContext; SHORT_CONTEXTS],
     pub nodes: [ShortNode; SHORT_NODES],
+}
+
+/// An atomic access that hot.c makes without the lock.
+#[repr(C)]
+struct QuickAtomic {
+    record: usize,
+    address: usize,
+    version: u32,
+    size: u32,
+    kind: u32,
+    order: u32,
+    site: u32,
+    unused: u32,
 }
 
 /// A context that was needed lately, for the steps that hot.c makes itself.
@@ -246,6 +263,8 @@ impl Thread {
             (*block).used = &raw const self.used;
             (*block).values = self.values();
             (*block).inside = &raw const self.inside;
+            (*block).fenced = 0;
+            (*block).depth = 0;
         }
         self.set_flags();
         SELF.set(self);
@@ -257,6 +276,11 @@ impl Thread {
         let observed = if observe::is_on() { OBSERVED } else { 0 };
         let apart = if self.apart > 0 { APART } else { 0 };
         unsafe { (*self.block).flags = observed | apart };
+    }
+
+    /// Tells hot.c that what relaxed stores tell is not nothing.
+    pub fn show_fence(&mut self) {
+        unsafe { (*self.block).fenced = 1 };
     }
 
     /// The thread has ended; its record stays until it is joined.
@@ -521,12 +545,15 @@ fn record_address(index: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{
-        Block, Frame, LOOPS, OBSERVED, SHORT_CONTEXTS, SHORT_NODES, ShortContext, ShortNode, UNKNOWN,
+        Block, Frame, LOOPS, OBSERVED, QuickAtomic, SHORT_CONTEXTS, SHORT_NODES, ShortContext, ShortNode,
+        UNKNOWN,
     };
     use crate::cells::ATOMIC;
+    use crate::clocks::Clock;
     use crate::epochs::{RUN, Run, TAG};
     use crate::layout::{CELLS, MASK, TABLES, contexts};
     use crate::mixed::{self, Mixed};
+    use crate::records::{self, Group, Record};
     use std::mem::offset_of;
     use std::process::Command;
 
@@ -564,6 +591,22 @@ mod tests {
             ("__builtin_offsetof(struct raddle_mixed, entries)", offset_of!(Mixed, entries)),
             ("sizeof(((struct raddle_mixed *)0)->entries) / 8", mixed::ROOM),
             ("RADDLE_ATOMIC", ATOMIC as usize),
+            ("(uint64_t)RADDLE_RECORDS", records::AT),
+            ("sizeof(struct raddle_record)", records::STRIDE),
+            ("sizeof(struct raddle_group)", size_of::<Group>()),
+            ("sizeof(((struct raddle_record *)0)->groups) / sizeof(struct raddle_group)", records::INSIDE),
+            ("sizeof(((struct raddle_group *)0)->entries) / 8", records::ENTRIES),
+            ("__builtin_offsetof(struct raddle_record, version)", offset_of!(Record, version)),
+            ("__builtin_offsetof(struct raddle_record, unit)", offset_of!(Record, unit)),
+            ("__builtin_offsetof(struct raddle_record, groups)", offset_of!(Record, groups)),
+            ("__builtin_offsetof(struct raddle_group, bytes)", offset_of!(Group, bytes)),
+            ("__builtin_offsetof(struct raddle_group, wrote)", offset_of!(Group, plain)),
+            ("__builtin_offsetof(struct raddle_group, read)", offset_of!(Group, plain) + 8),
+            ("__builtin_offsetof(struct raddle_group, message)", offset_of!(Group, message)),
+            ("__builtin_offsetof(struct raddle_group, entries)", offset_of!(Group, entries)),
+            ("sizeof(struct raddle_clock)", size_of::<Clock>()),
+            ("sizeof(struct raddle_pending)", size_of::<QuickAtomic>()),
+            ("__builtin_offsetof(struct raddle_thread, pending)", offset_of!(Block, pending)),
             ("RADDLE_TAG", TAG as usize),
             ("RADDLE_MASK", MASK),
         ];
