@@ -77,6 +77,7 @@ impl Case {
             let mut shell = Command::new("sh");
             shell.args(["-c", &step.command]).current_dir(folder.path());
             shell.env("PATH", &path).env("CC", "raddle cc").env("CXX", "raddle c++").env("LC_ALL", "C");
+            shell.env("EXAMPLES", Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"));
             let output = shell.output().expect("sh starts");
             let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
             let mut wrong = Vec::new();

@@ -2,6 +2,8 @@
 //!
 //! Offsets decide, not LLVM's field numbers: bit-fields share one, unions have none, and the compiler folds constants.
 
+use std::cmp::Reverse;
+
 use raddle_ir::{DebugType, DebugTypeId, Field, PlaceStep, Program, RecordKind};
 
 use super::debug_types::size;
@@ -135,16 +137,16 @@ impl Path {
             Extent::Scalar(bytes, _) if self.terms.is_empty() => bytes,
             _ => 0,
         };
-        let mut candidates = fields.iter().filter(|field| {
+        let candidates = fields.iter().filter(|field| {
             let end = match size(program, field.ty) {
                 Some(size) => field.bit_offset + size * 8,
-                // A flexible array member reaches to the end of the object.
+                // A flexible array member reaches to the end of the object, a class that is only declared to the next member.
                 None => u64::MAX,
             };
             field.bit_width.is_none() && field.bit_offset <= start && start + bytes * 8 <= end && start < end
         });
         if kind != RecordKind::Union {
-            return candidates.next();
+            return candidates.min_by_key(|field| Reverse(field.bit_offset));
         }
         // Of several views of a union the one with a scalar of exactly this size and kind, else of this size, else the first.
         let all: Vec<&Field> = candidates.collect();
