@@ -44,6 +44,11 @@ pub(crate) enum Command {
                             cannot be run, else the program's own."
     )]
     Run(RunArgs),
+    /// Run a program that `raddle cc` built and record what its threads do; or show such a trace
+    #[command(
+        after_help = "Exit codes: those of `raddle run`; with --show, 0, or 2 when the file is no trace."
+    )]
+    Record(RecordArgs),
     /// Run a program under the schedule of a witness file and show what happens
     Replay(ReplayArgs),
     /// Check a witness or certificate file independently
@@ -147,6 +152,46 @@ pub(crate) struct RunArgs {
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub(crate) struct RecordArgs {
+    /// Where the trace goes
+    #[arg(short = 'o', long = "output", value_name = "FILE", default_value = "raddle.trace")]
+    pub(crate) trace: PathBuf,
+    /// Show what a trace says, instead of recording one; PROGRAM stands for the program that was recorded
+    #[arg(long, value_name = "FILE")]
+    pub(crate) show: Option<PathBuf>,
+    /// Show every event, not only how many there are
+    #[arg(long, requires = "show")]
+    pub(crate) events: bool,
+    /// Show the trace up to this many events
+    #[arg(long, value_name = "NUMBER", default_value_t = raddle_driver::USUAL_LIMIT, requires = "show")]
+    pub(crate) limit: usize,
+    /// End the program after this many seconds; what was recorded stays; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = words::seconds)]
+    pub(crate) time_limit: Duration,
+    /// The exit code when a race was found
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) exit_code: u8,
+    /// Configuration file with races to leave out [default: raddle.toml beside the program, else in the current folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Full)]
+    pub(crate) format: Format,
+    /// Print nothing; the exit code tells
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Colours in the report
+    #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
+    pub(crate) color: ColourArg,
+    /// The program
+    #[arg(required_unless_present = "show")]
+    pub(crate) program: Option<OsString>,
+    /// Its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, conflicts_with = "show")]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 #[derive(Args)]

@@ -7,6 +7,7 @@ mod compiler;
 mod interrupt;
 mod output;
 mod progress;
+mod record;
 mod run;
 mod words;
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let exit = match &cli.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Record(arguments) => record::record(arguments),
         _ => verdict(&cli).map(|exit| ExitCode::from(exit as u8)),
     };
     exit.unwrap_or_else(|error| {
@@ -52,7 +54,9 @@ fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
                 None => output::write(&answer, &one.output),
             }
         }
-        Command::Cc | Command::Cxx | Command::Run(_) => unreachable!("these have exit codes of their own"),
+        Command::Cc | Command::Cxx | Command::Run(_) | Command::Record(_) => {
+            unreachable!("these have exit codes of their own")
+        }
         Command::Replay(replay) => {
             let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;
             sources.extend(replay.inputs.iter().chain([&replay.witness]).cloned());

@@ -2,7 +2,7 @@
 
 use crate::args::{ColourArg, Format, OutputArgs};
 use anyhow::Context;
-use raddle_driver::{Acceptance, Answer, End, Explanation, Outcome, Searched, Verdict};
+use raddle_driver::{Acceptance, Answer, End, Explanation, Outcome, Recording, Searched, Verdict};
 use raddle_report::{Colour, FileSources, Look};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -72,6 +72,14 @@ pub(crate) fn write_run(answer: &Answer, end: End, output: &OutputArgs) -> anyho
     // Standard error may be closed; the exit code tells, too.
     let _ = std::io::stderr().lock().write_all(lines.as_bytes());
     Ok(())
+}
+
+/// Prints what a trace says.
+pub(crate) fn write_recording(recording: &Recording, format: Format) -> anyhow::Result<()> {
+    to_stdout(&match format {
+        Format::Json => raddle_report::recording_json(recording),
+        _ => raddle_report::recording(recording),
+    })
 }
 
 fn warn(answer: &Answer, output: &OutputArgs) {

@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::interrupt;
 use crate::output;
-use raddle_driver::{End, RunRequest, Verdict};
+use raddle_driver::{Answer, End, RunRequest, Verdict};
 use std::process::ExitCode;
 
 /// The program's own exit status, unless a race was found or the run was stopped.
@@ -20,11 +20,15 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitCode> {
     interrupt::install();
     let (answer, end) = raddle_driver::run_native(&request, arguments.config.clone())?;
     output::write_run(&answer, end, &arguments.output)?;
-    Ok(ExitCode::from(match (answer.outcome.verdict, end) {
-        (Verdict::Race, _) => arguments.exit_code,
+    Ok(exit_code(&answer, end, arguments.exit_code))
+}
+
+pub(crate) fn exit_code(answer: &Answer, end: End, when_found: u8) -> ExitCode {
+    ExitCode::from(match (answer.outcome.verdict, end) {
+        (Verdict::Race, _) => when_found,
         (_, End::Exited(code)) => code,
         // As a shell counts it.
         (_, End::Killed(signal)) => 128 + signal,
         (_, End::Stopped) => output::Exit::Unknown as u8,
-    }))
+    })
 }

@@ -26,10 +26,14 @@ mod witness;
 
 pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
-pub use native::{Driver, End, RunRequest, cc, run as run_native};
+pub use native::{
+    Detail, Driver, End, RecordRequest, RunRequest, USUAL_LIMIT, cc, record, recorded, run as run_native,
+};
 pub use raddle_explore::enumerate::Progress;
 pub use raddle_explore::pdp::Property;
-pub use raddle_finding::{CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Verdict};
+pub use raddle_finding::{
+    CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Recording, Verdict,
+};
 pub use raddle_ir::DataModel;
 pub use replay::{Certified, certify, replay, witness_subject};
 pub use request::{Chance, Checkpoint, Control, Engines, Goal, Mode, Search, Spurious, Start, Subject};

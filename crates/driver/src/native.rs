@@ -8,17 +8,18 @@ use crate::statics::{self, OpenPairs, Question};
 use crate::watchdog::Bounds;
 use crate::{Answer, DriverError, plain};
 use raddle_config::{Config, LockFunctions, LockMode, Suppression, TrySuccess};
-use raddle_finding::{Deadlocks, Finding, Outcome, Stats, Verdict};
+use raddle_finding::{Deadlocks, Finding, Outcome, Recording, Stats, Verdict};
 use raddle_ir::Program;
 use raddle_native::cc::{Advice, Does, Mode, OwnLock, Prune, Success};
 use raddle_native::{Keep, Ran};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 pub use raddle_native::cc::Driver;
-pub use raddle_native::{End, RunRequest};
+pub use raddle_native::trace::{Detail, USUAL_LIMIT};
+pub use raddle_native::{End, RecordRequest, RunRequest};
 
 /// `raddle cc` and `raddle c++`: the exit status is clang's own.
 pub fn cc(driver: Driver, arguments: Vec<OsString>) -> Result<u8, DriverError> {
@@ -67,10 +68,40 @@ fn own_locks(functions: &LockFunctions) -> Vec<OwnLock> {
 
 /// `raddle run`: one run of a program that `raddle cc` built, and how it ended.
 pub fn run(request: &RunRequest, config: Option<PathBuf>) -> Result<(Answer, End), DriverError> {
+    let config = config_of(request, config)?;
+    Ok(answer(raddle_native::run(request)?, &config))
+}
+
+/// `raddle record`: the same with a trace of the run. Also the files that other processes than the first have written.
+pub fn record(
+    request: &RecordRequest,
+    config: Option<PathBuf>,
+) -> Result<(Answer, End, Vec<PathBuf>), DriverError> {
+    let config = config_of(&request.run, config)?;
+    let mut ran = raddle_native::record(request)?;
+    let traces = std::mem::take(&mut ran.traces);
+    let (answer, end) = answer(ran, &config);
+    Ok((answer, end, traces))
+}
+
+/// What a trace says, and what is worth saying besides. `program` stands for the one that the trace names.
+pub fn recorded(
+    trace: &Path,
+    program: Option<&Path>,
+    limit: usize,
+    detail: Detail,
+) -> Result<(Recording, Vec<String>), DriverError> {
+    Ok(raddle_native::trace::tell(trace, program, limit, detail)?)
+}
+
+fn config_of(request: &RunRequest, config: Option<PathBuf>) -> Result<Config, DriverError> {
     let program = PathBuf::from(&request.program);
     let config = config.or_else(|| load::config_nearby(&[program]));
-    let config = config.as_ref().map(Config::load).transpose()?.unwrap_or_default();
-    let Ran { mut findings, end, gaps, warnings, seconds } = raddle_native::run(request)?;
+    Ok(config.as_ref().map(Config::load).transpose()?.unwrap_or_default())
+}
+
+fn answer(ran: Ran, config: &Config) -> (Answer, End) {
+    let Ran { mut findings, end, gaps, warnings, seconds, .. } = ran;
     findings.retain(|finding| !config.suppressions.iter().any(|one| is_suppressed(finding, one)));
     for (index, finding) in findings.iter_mut().enumerate() {
         finding.id = format!("f{}", index + 1);
@@ -93,7 +124,7 @@ pub fn run(request: &RunRequest, config: Option<PathBuf>) -> Result<(Answer, End
         unknown_reasons: reasons,
         stats: Stats { executions: 1, seconds, ..Stats::default() },
     };
-    Ok((Answer { outcome, warnings }, end))
+    (Answer { outcome, warnings }, end)
 }
 
 fn is_suppressed(finding: &Finding, one: &Suppression) -> bool {

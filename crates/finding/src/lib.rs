@@ -4,6 +4,7 @@ mod assumption;
 mod explanation;
 mod protection;
 mod race;
+mod recording;
 mod verdict;
 
 pub use assumption::Assumption;
@@ -13,6 +14,7 @@ pub use explanation::{
 };
 pub use protection::{OrderedAfter, Passage, ProtectedAccess, Protection};
 pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
+pub use recording::{RecordedEvent, RecordedLoop, Recording};
 pub use verdict::{
     CertificateFile, Deadlocks, Outcome, Proved, PruningCounts, StaticCounts, Stats, UnknownReason, Verdict,
 };

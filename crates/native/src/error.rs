@@ -31,6 +31,12 @@ pub enum NativeError {
     Build(#[from] raddle_instrument::BuildError),
     #[error("RADDLE_PRUNE is `{value}`; it can be `all`, `none` or `warned`")]
     Prune { value: String },
+    #[error("{}: is there already and is no trace; choose another name with -o", path.display())]
+    NoTrace { path: PathBuf },
+    #[error("{}: is not the program that was recorded: it has changed since, or is another one", path.display())]
+    OtherProgram { path: PathBuf },
+    #[error(transparent)]
+    Trace(#[from] crate::trace::TraceError),
     #[error("{}: {reason}", path.display())]
     File { path: PathBuf, reason: String },
     #[error("{tool} cannot be started: {reason}")]

@@ -8,9 +8,12 @@
 mod binary;
 pub mod cc;
 mod error;
+mod places;
+mod record;
 mod run;
 pub mod trace;
 
 pub use error::NativeError;
 pub use raddle_instrument::Keep;
+pub use record::{RecordRequest, record};
 pub use run::{End, Ran, RunRequest, run};

@@ -6,7 +6,8 @@
 mod describe;
 mod lines;
 
-use crate::{NativeError, binary};
+use crate::NativeError;
+use crate::binary::{self, Binary};
 use lines::Log;
 use raddle_finding::Finding;
 use rustix::process::{Pid, Signal, kill_process};
@@ -34,6 +35,8 @@ pub struct Ran {
     pub gaps: Vec<String>,
     pub warnings: Vec<String>,
     pub seconds: f64,
+    /// Files that processes other than the first have recorded.
+    pub traces: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +50,20 @@ pub enum End {
 
 /// Names of the run-time library's own variables.
 const OUT: &str = "RADDLE_OUT";
+const TRACE: &str = "RADDLE_TRACE";
 const OPTIONS: &str = "RADDLE_OPTIONS";
 
 /// Runs the program to its end.
 pub fn run(request: &RunRequest) -> Result<Ran, NativeError> {
-    let binary = binary::open(&request.program)?;
+    run_with(request, &binary::open(&request.program)?, None)
+}
+
+/// The same; what happens is recorded in a file.
+pub(crate) fn run_with(
+    request: &RunRequest,
+    binary: &Binary,
+    trace: Option<&Path>,
+) -> Result<Ran, NativeError> {
     let folder = tempfile::Builder::new().prefix("raddle-run-").tempdir();
     let folder = folder.map_err(|error| NativeError::file(std::env::temp_dir(), error))?;
     let file = out_file(folder.path());
@@ -60,6 +72,10 @@ pub fn run(request: &RunRequest) -> Result<Ran, NativeError> {
     if !request.options.is_empty() {
         command.env(OPTIONS, &request.options);
     }
+    match trace {
+        Some(trace) => command.env(TRACE, trace),
+        None => command.env_remove(TRACE),
+    };
     let began = Instant::now();
     let mut child = command.spawn().map_err(|error| NativeError::file(&binary.path, error))?;
     let end = wait(&mut child, request.time).map_err(|error| NativeError::file(&binary.path, error))?;
@@ -77,9 +93,9 @@ pub fn run(request: &RunRequest) -> Result<Ran, NativeError> {
             file.display()
         ));
     }
-    let findings = describe::findings(&log, &binary, &mut warnings);
+    let findings = describe::findings(&log, binary, &mut warnings);
     let gaps = log.gaps().into_iter().collect();
-    Ok(Ran { findings, end, gaps, warnings, seconds })
+    Ok(Ran { findings, end, gaps, warnings, seconds, traces: log.traces() })
 }
 
 const FILE: &str = "findings";

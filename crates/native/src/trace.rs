@@ -12,10 +12,14 @@ mod address_space;
 mod events;
 mod logs;
 mod shared;
+mod told;
+
+pub use told::{Detail, tell};
 
 use raddle_base::SiteId;
 use raddle_event::{Addr, Loc, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -134,6 +138,12 @@ impl Recorded {
     /// Bytes that two threads access, one of them writing, neighbouring ones together (2015 paper, section 3).
     pub fn shared(&self) -> Vec<Loc> {
         shared::regions(&self.trace)
+    }
+
+    /// Bytes that the detector saw a race of.
+    pub fn racy_bytes(&self) -> BTreeSet<Addr> {
+        let bytes = |loc: Loc| (0..loc.len).map(move |i| Addr { object: loc.object, offset: loc.offset + i });
+        self.races.iter().flat_map(|(_, loc)| bytes(*loc)).collect()
     }
 
     /// `heap block of 40 bytes`, `stack of T3`

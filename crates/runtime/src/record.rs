@@ -16,7 +16,7 @@ use crate::log::What;
 use crate::observe::Access;
 use crate::options;
 use crate::thread::Thread;
-use crate::trace::{Draft, Kind, MOST_BYTES, State, encode};
+use crate::trace::{Draft, Kind, MOST_BYTES, NOWHERE, State, encode};
 use chunks::Room;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
@@ -115,8 +115,8 @@ pub fn access(thread: &mut Thread, access: &Access) {
 #[cold]
 pub fn event(thread: &mut Thread, sequence: u64, what: What, address: usize, detail: u64, site: u32) {
     let (kind, has_detail) = coded(what);
-    // In the place of an object that its caller did not name a site for: the call that the program makes.
-    let site = if site == 0 { thread.call_site() } else { site };
+    // Interposed functions do not name a site: it is that of the call that the program makes.
+    let site = [site, thread.call_site()].into_iter().find(|site| *site != 0).unwrap_or(NOWHERE);
     let more = [detail];
     let more = &more[..usize::from(has_detail)];
     append(thread, &Draft { kind, sequence, site, address: address as u64, more, text: &[] });
@@ -125,9 +125,15 @@ pub fn event(thread: &mut Thread, sequence: u64, what: What, address: usize, det
 /// The calling thread begins, or goes on in the child of a fork.
 pub fn begins(thread: &mut Thread, forked: bool) {
     if is_on() {
+        // The C library allocates memory for the answer.
+        thread.busy += 1;
         let more = memory::of_thread(thread.id == 0);
+        thread.busy -= 1;
         let kind = (Kind::Begin, u8::from(forked));
-        append(thread, &Draft { kind, sequence: sequence(), site: 0, address: 0, more: &more, text: &[] });
+        append(
+            thread,
+            &Draft { kind, sequence: sequence(), site: NOWHERE, address: 0, more: &more, text: &[] },
+        );
     }
 }
 
@@ -173,7 +179,7 @@ fn append(thread: &mut Thread, draft: &Draft<'_>) {
 fn with_text(thread: &mut Thread, kind: Kind, address: u64, more: &[u64], text: &[u8]) {
     const LONGEST: usize = 2048;
     let text = &text[..text.len().min(LONGEST)];
-    append(thread, &Draft { kind: (kind, 0), sequence: sequence(), site: 0, address, more, text });
+    append(thread, &Draft { kind: (kind, 0), sequence: sequence(), site: NOWHERE, address, more, text });
 }
 
 /// What signal handlers had to say meanwhile.

@@ -5,7 +5,7 @@
 mod entry;
 mod file;
 
-pub use entry::{Bad, Draft, Entry, Kind, MOST_BYTES, State, decode, encode};
+pub use entry::{Bad, Draft, Entry, Kind, MOST_BYTES, NOWHERE, State, decode, encode};
 pub use file::{
     CHUNK_HEADER, CONTROL, Chunk, Control, HEADER_UNIT, Header, LONGEST_HEADER, MAGIC, VERSION, chunk,
     new_header, write_chunk,

@@ -4,9 +4,10 @@
 
 use super::lines::{Access, Block, Line, Lock, Log, Race, Thread, What};
 use crate::binary::{self, Binary};
+use crate::places::{Places, frame};
 use raddle_event::LockMode;
 use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
-use raddle_instrument::sites::{Kind, Site, Sites};
+use raddle_instrument::sites::{Kind, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
@@ -28,7 +29,7 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
             What::Library(library) => {
                 let image = images.entry(*pid).or_insert_with(|| Image::of("", program, warnings));
                 match binary::table(Path::new(&library.path)) {
-                    Ok(sites) => image.tables.push((library.base, Rc::new(sites))),
+                    Ok(sites) => image.places.add(library.base, Rc::new(sites)),
                     Err(error) => warnings.push(error.to_string()),
                 }
             }
@@ -42,7 +43,7 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
                     findings.push(image.finding(race));
                 }
             }
-            What::Gap(_) | What::Exit(_) | What::Crash(_) => {}
+            What::Trace(_) | What::Gap(_) | What::Exit(_) | What::Crash(_) => {}
         }
     }
     findings.sort_by_key(|finding| {
@@ -54,8 +55,7 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
 /// One process: the tables of its program and libraries, its threads.
 #[derive(Clone)]
 struct Image {
-    /// With the first number of each.
-    tables: Vec<(u32, Rc<Sites>)>,
+    places: Places,
     threads: BTreeMap<u32, Thread>,
 }
 
@@ -77,13 +77,14 @@ impl Image {
                 }
             }
         };
-        Self { tables: table.map(|table| (0, table)).into_iter().collect(), threads: BTreeMap::new() }
+        let mut places = Places::default();
+        table.into_iter().for_each(|table| places.add(0, table));
+        Self { places, threads: BTreeMap::new() }
     }
 
     /// The site and the calls that it was inlined at, innermost first.
     fn sites(&self, id: u32) -> Vec<Site<'_>> {
-        let owner = self.tables.iter().filter(|(base, _)| *base <= id).max_by_key(|(base, _)| *base);
-        owner.map(|(base, sites)| sites.frames(id - base)).unwrap_or_default()
+        self.places.sites(id)
     }
 
     /// The same for an access; nothing where the run-time library did not keep its place.
@@ -197,15 +198,6 @@ impl Image {
 
 /// Calls that end the life of a block.
 const FREES: [&str; 6] = ["free", "realloc", "reallocarray", "_ZdlPv", "_ZdaPv", "_ZdlPvm"];
-
-fn frame(site: &Site<'_>) -> Frame {
-    Frame {
-        file: site.file.to_owned(),
-        line: site.line,
-        column: site.column,
-        function: site.function.to_owned(),
-    }
-}
 
 fn nowhere() -> Frame {
     Frame { file: String::new(), line: 0, column: 0, function: String::new() }

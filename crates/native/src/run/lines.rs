@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What happened in a run, in order.
 #[derive(Debug, Default)]
@@ -35,6 +35,8 @@ pub(super) enum What {
     Race(Race),
     /// A shared object with sites of its own.
     Library(Library),
+    /// The process writes a trace to a file of its own.
+    Trace(Trace),
     /// From here on not everything was seen.
     Gap(Gap),
     Exit(serde::de::IgnoredAny),
@@ -44,6 +46,11 @@ pub(super) enum What {
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Gap {
     pub(super) what: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Trace {
+    pub(super) path: PathBuf,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -166,6 +173,15 @@ impl Log {
             _ => None,
         });
         gaps.collect()
+    }
+
+    /// Traces that processes besides the first have written.
+    pub(super) fn traces(&self) -> Vec<PathBuf> {
+        let traces = self.lines.iter().filter_map(|line| match &line.what {
+            What::Trace(trace) => Some(trace.path.clone()),
+            _ => None,
+        });
+        traces.collect()
     }
 
     /// Processes that said that they begin, not that they end, and are there.

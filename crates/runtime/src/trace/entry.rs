@@ -4,6 +4,9 @@
 //! address, more numbers, a text. Addresses of plain accesses are differences to the last one of a site with the same low bits, so that
 //! loops cost a byte; other addresses to the last of their own. The differences start anew with each chunk.
 
+/// The site of what has none.
+pub const NOWHERE: u32 = u32::MAX;
+
 /// What happened. The order is that of the tags: add new ones at the end, and count up the version of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -1,0 +1,55 @@
+//! `raddle record`: a run as `raddle run` makes it, with a trace of what happened in a file.
+//!
+//! The header is written here before the program starts; everything else is written by the program itself, so a crash, a kill or
+//! a full disk leaves what was written until then.
+
+use crate::NativeError;
+use crate::binary;
+use crate::run::{Ran, RunRequest, run_with};
+use crate::trace::Program;
+use raddle_base::StableHasher;
+use raddle_runtime::trace::{MAGIC, new_header};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug)]
+pub struct RecordRequest {
+    pub run: RunRequest,
+    /// Where the trace goes.
+    pub trace: PathBuf,
+}
+
+/// Runs the program and records it.
+pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
+    let binary = binary::open(&request.run.program)?;
+    let path = binary.path.canonicalize().unwrap_or_else(|_| binary.path.clone());
+    let words = request.run.arguments.iter().map(|word| word.to_string_lossy().into_owned());
+    let program = Program { hash: hash(&path)?, path, arguments: words.collect() };
+    refuse_other_files(&request.trace)?;
+    let text = serde_json::to_string(&program).expect("strings always serialise");
+    let problem = |error: std::io::Error| NativeError::file(&request.trace, error);
+    std::fs::write(&request.trace, new_header(&text)).map_err(problem)?;
+    // The program may change its folder.
+    let trace = request.trace.canonicalize().map_err(problem)?;
+    let mut run = request.run.clone();
+    let comma = if run.options.is_empty() { "" } else { "," };
+    run.options = format!("mode=record{comma}{}", run.options);
+    run_with(&run, &binary, Some(&trace))
+}
+
+/// Of a program's file.
+pub(crate) fn hash(path: &Path) -> Result<String, NativeError> {
+    let bytes = std::fs::read(path).map_err(|error| NativeError::file(path, error))?;
+    let mut hasher = StableHasher::new();
+    hasher.bytes(&bytes);
+    Ok(format!("{:032x}", hasher.finish128()))
+}
+
+/// An older trace may be overwritten, anything else not.
+fn refuse_other_files(path: &Path) -> Result<(), NativeError> {
+    let Ok(mut file) = std::fs::File::open(path) else { return Ok(()) };
+    let mut start = [0; MAGIC.len()];
+    let is_empty = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    let is_trace = file.read_exact(&mut start).is_ok() && start == MAGIC;
+    if is_empty || is_trace { Ok(()) } else { Err(NativeError::NoTrace { path: path.to_owned() }) }
+}
