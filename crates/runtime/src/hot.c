@@ -36,6 +36,17 @@ struct raddle_pending {
     uint32_t version, size, kind, order, site, unused;
 };
 
+/* An atomic access that needed nothing, and will as long as epoch and record are the same. */
+struct raddle_quick {
+    void *p;
+    struct raddle_record *record;
+    uint64_t state; /* of the record, free */
+    uint32_t epoch;
+    uint32_t what; /* size, kind, order, order of failure */
+    uint32_t site, unused;
+};
+
+#define RADDLE_QUICK 16
 #define RADDLE_SHORT_CONTEXTS 256
 #define RADDLE_SHORT_NODES 256
 
@@ -53,6 +64,7 @@ struct raddle_thread {
     uint32_t fenced;   /* the thread made a release fence */
     uint32_t depth;
     struct raddle_pending pending[4];
+    struct raddle_quick quick[RADDLE_QUICK]; /* by address */
     struct raddle_context contexts[RADDLE_SHORT_CONTEXTS]; /* what was needed lately */
     struct raddle_node nodes[RADDLE_SHORT_NODES];
 };
@@ -430,7 +442,8 @@ static inline __attribute__((always_inline)) int raddle_quick(struct raddle_pend
     uint8_t bytes = ((1u << size) - 1) << (p & 7);
     struct raddle_group *group = record->groups[0].bytes == bytes ? &record->groups[0] : &record->groups[1];
     if (__atomic_load_n(&record->lock, __ATOMIC_ACQUIRE) || record->unit != (p & ~7ull) || group->bytes != bytes ||
-        ((group->wrote | group->read) & RADDLE_TAG) || !raddle_knows(group->wrote) || (access->kind && !raddle_knows(group->read)))
+        ((group->wrote | group->read) & RADDLE_TAG) || (group->wrote && !raddle_knows(group->wrote)) ||
+        (access->kind && group->read && !raddle_knows(group->read)))
         return 0;
     const struct raddle_clock *message = &group->message;
     if (message->len && !(message->from_slot && __raddle_self.values[message->from_slot - 1] >= message->from_clock))
@@ -438,8 +451,11 @@ static inline __attribute__((always_inline)) int raddle_quick(struct raddle_pend
     return raddle_noted(group, size, access->kind, access->site);
 }
 
-__attribute__((noinline, visibility("hidden"))) void *__raddle_atomic_enter(void *p, uint32_t size, uint32_t kind, uint32_t order,
-                                                                            uint32_t failure, uint32_t site)
+#define RADDLE_QUICK_OF(p) (&__raddle_self.quick[((uint64_t)(p) >> 3 ^ (uint64_t)(p) >> 7) % RADDLE_QUICK])
+#define RADDLE_WHAT(size, kind, order, failure) ((size) | (kind) << 8 | (order) << 16 | (failure) << 24)
+
+static __attribute__((noinline)) void *raddle_atomic_enter_harder(void *p, uint32_t size, uint32_t kind, uint32_t order,
+                                                                  uint32_t failure, uint32_t site)
 {
     int relaxed = (kind == 2 || (kind == 3 && !failure)) && !order && !__raddle_self.fenced;
     if (RADDLE_LIKELY(!__raddle_self.flags && __raddle_self.depth < 4 && (!kind || relaxed))) {
@@ -451,32 +467,71 @@ __attribute__((noinline, visibility("hidden"))) void *__raddle_atomic_enter(void
         access->site = site;
         ++*(volatile uint32_t *)__raddle_self.inside;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        if (RADDLE_LIKELY(!*(volatile uint8_t *)&__raddle_careful && raddle_quick(access)))
+        if (RADDLE_LIKELY(!*(volatile uint8_t *)&__raddle_careful && raddle_quick(access))) {
+            if (__raddle_self.depth == 1)
+                *RADDLE_QUICK_OF(p) =
+                    (struct raddle_quick){p, access->record, (uint64_t)access->version << 32, __raddle_self.epoch,
+                                          RADDLE_WHAT(size, kind, order, failure), site, 0};
             return (void *)((uint64_t)access | 1);
+        }
         --*(volatile uint32_t *)__raddle_self.inside;
         __raddle_self.depth--;
     }
     return __raddle_slow_atomic_enter(p, size, kind, order, failure, site);
 }
 
-__attribute__((noinline, visibility("hidden"))) void __raddle_atomic_leave(void *token, uint32_t succeeded)
+/* After an access without the lock: whether the record was free and the same all the time. If not, somebody came in between. */
+static void raddle_atomic_left(const struct raddle_pending *access, uint64_t state, uint32_t succeeded)
 {
-    if (RADDLE_LIKELY((uint64_t)token & 1)) {
+    uint32_t stores = access->kind && (access->kind == 2 || succeeded);
+    uint64_t place = __raddle_logging ? __raddle_log_place() : 0;
+    if (__atomic_load_n((uint64_t *)access->record, __ATOMIC_ACQUIRE) != state) {
+        __raddle_late_atomic(access->p, access->size, stores, access->order, access->site);
+        return;
+    }
+    if (__raddle_logging)
+        __raddle_log_atomic(place, access->p, access->size, stores, access->order, access->site);
+    --*(volatile uint32_t *)__raddle_self.inside;
+}
+
+static __attribute__((noinline)) void raddle_atomic_leave_harder(void *token, uint32_t succeeded)
+{
+    if ((uint64_t)token & 2) {
+        const struct raddle_quick *quick = (struct raddle_quick *)((uint64_t)token - 2);
+        struct raddle_pending access = {.record = quick->record, .p = quick->p, .size = quick->what & 0xff,
+                                        .kind = quick->what >> 8 & 0xff, .order = quick->what >> 16 & 0xff, .site = quick->site};
+        ++*(volatile uint32_t *)__raddle_self.inside;
+        raddle_atomic_left(&access, quick->state, succeeded);
+    } else if ((uint64_t)token & 1) {
         struct raddle_pending access = *(struct raddle_pending *)((uint64_t)token - 1);
-        uint32_t stores = access.kind && (access.kind == 2 || succeeded);
-        uint64_t place = __builtin_expect(__raddle_logging, 0) ? __raddle_log_place() : 0;
         __raddle_self.depth--;
-        if (__builtin_expect(__atomic_load_n(&access.record->lock, __ATOMIC_ACQUIRE) ||
-                                 __atomic_load_n(&access.record->version, __ATOMIC_ACQUIRE) != access.version, 0)) {
-            __raddle_late_atomic(access.p, access.size, stores, access.order, access.site);
-            return;
-        }
-        if (__builtin_expect(__raddle_logging, 0))
-            __raddle_log_atomic(place, access.p, access.size, stores, access.order, access.site);
-        --*(volatile uint32_t *)__raddle_self.inside;
+        raddle_atomic_left(&access, (uint64_t)access.version << 32, succeeded);
     } else if (token) {
         __raddle_slow_atomic_leave(token, succeeded);
     }
+}
+
+RADDLE_INLINE void *__raddle_atomic_enter(void *p, uint32_t size, uint32_t kind, uint32_t order, uint32_t failure, uint32_t site)
+{
+    struct raddle_quick *quick = RADDLE_QUICK_OF(p);
+    if (RADDLE_LIKELY(quick->p == p && quick->epoch == __raddle_self.epoch &&
+                      quick->what == RADDLE_WHAT(size, kind, order, failure) && !__raddle_self.depth &&
+                      __atomic_load_n((uint64_t *)quick->record, __ATOMIC_ACQUIRE) == quick->state)) {
+        __raddle_self.depth = 1;
+        return (void *)((uint64_t)quick | 2);
+    }
+    return raddle_atomic_enter_harder(p, size, kind, order, failure, site);
+}
+
+RADDLE_INLINE void __raddle_atomic_leave(void *token, uint32_t succeeded)
+{
+    if (RADDLE_LIKELY((uint64_t)token & 2)) {
+        const struct raddle_quick *quick = (struct raddle_quick *)((uint64_t)token - 2);
+        __raddle_self.depth = 0;
+        if (RADDLE_LIKELY(__atomic_load_n((uint64_t *)quick->record, __ATOMIC_ACQUIRE) == quick->state && !__raddle_logging))
+            return;
+    }
+    raddle_atomic_leave_harder(token, succeeded);
 }
 
 RADDLE_INLINE struct raddle_frame *__raddle_enter(uint32_t function_site)

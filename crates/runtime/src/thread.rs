@@ -48,20 +48,34 @@ pub struct Block {
     /// Whether the thread made a release fence.
     fenced: u32,
     depth: u32,
-    pending: [QuickAtomic; 4],
+    pending: [PendingAtomic; 4],
+    quick: [QuickAtomic; QUICK],
     pub contexts: [ShortContext; SHORT_CONTEXTS],
     pub nodes: [ShortNode; SHORT_NODES],
 }
 
 /// An atomic access that hot.c makes without the lock.
 #[repr(C)]
-struct QuickAtomic {
+struct PendingAtomic {
     record: usize,
     address: usize,
     version: u32,
     size: u32,
     kind: u32,
     order: u32,
+    site: u32,
+    unused: u32,
+}
+
+/// One that needed nothing, and will as long as epoch and record are the same.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct QuickAtomic {
+    address: usize,
+    record: usize,
+    state: u64,
+    epoch: u32,
+    what: u32,
     site: u32,
     unused: u32,
 }
@@ -162,6 +176,7 @@ pub struct Caches {
 const _: () = assert!(size_of::<Thread>() <= CACHES && CACHES + size_of::<Caches>() <= VALUES);
 
 pub const LOOPS: usize = 16;
+const QUICK: usize = 16;
 pub const SHORT_CONTEXTS: usize = 256;
 pub const SHORT_NODES: usize = 256;
 
@@ -276,11 +291,17 @@ impl Thread {
         let observed = if observe::is_on() { OBSERVED } else { 0 };
         let apart = if self.apart > 0 { APART } else { 0 };
         unsafe { (*self.block).flags = observed | apart };
+        self.forget_quick();
     }
 
     /// Tells hot.c that what relaxed stores tell is not nothing.
     pub fn show_fence(&mut self) {
         unsafe { (*self.block).fenced = 1 };
+        self.forget_quick();
+    }
+
+    fn forget_quick(&mut self) {
+        unsafe { (*self.block).quick.iter_mut().for_each(|quick| quick.epoch = 0) };
     }
 
     /// The thread has ended; its record stays until it is joined.
@@ -545,8 +566,8 @@ fn record_address(index: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{
-        Block, Frame, LOOPS, OBSERVED, QuickAtomic, SHORT_CONTEXTS, SHORT_NODES, ShortContext, ShortNode,
-        UNKNOWN,
+        Block, Frame, LOOPS, OBSERVED, PendingAtomic, QUICK, QuickAtomic, SHORT_CONTEXTS, SHORT_NODES,
+        ShortContext, ShortNode, UNKNOWN,
     };
     use crate::cells::ATOMIC;
     use crate::clocks::Clock;
@@ -605,7 +626,11 @@ mod tests {
             ("__builtin_offsetof(struct raddle_group, message)", offset_of!(Group, message)),
             ("__builtin_offsetof(struct raddle_group, entries)", offset_of!(Group, entries)),
             ("sizeof(struct raddle_clock)", size_of::<Clock>()),
-            ("sizeof(struct raddle_pending)", size_of::<QuickAtomic>()),
+            ("sizeof(struct raddle_pending)", size_of::<PendingAtomic>()),
+            ("sizeof(struct raddle_quick)", size_of::<QuickAtomic>()),
+            ("__builtin_offsetof(struct raddle_thread, quick)", offset_of!(Block, quick)),
+            ("__builtin_offsetof(struct raddle_quick, epoch)", offset_of!(QuickAtomic, epoch)),
+            ("RADDLE_QUICK", QUICK),
             ("__builtin_offsetof(struct raddle_thread, pending)", offset_of!(Block, pending)),
             ("RADDLE_TAG", TAG as usize),
             ("RADDLE_MASK", MASK),
