@@ -35,6 +35,9 @@ pub(crate) struct Hooks {
     pub(crate) atomic_enter: Value,
     pub(crate) atomic_leave: Value,
     pub(crate) fence: Value,
+    /// Around loops that wait for a condition.
+    pub(crate) loop_begin: Value,
+    pub(crate) loop_end: Value,
 }
 
 /// Sizes with a check of their own.
@@ -79,6 +82,8 @@ impl Hooks {
             atomic_enter: barrier("atomic_enter", pointer, &[pointer, i32, i32, i32, i32, i32]),
             atomic_leave: barrier("atomic_leave", void, &[pointer, i32]),
             fence: barrier("fence", void, &[i32, i32]),
+            loop_begin: check("loop_begin", void, &[pointer, pointer, i32]),
+            loop_end: check("loop_end", void, &[i32]),
         }
     }
 
@@ -87,9 +92,9 @@ impl Hooks {
         let at = |position: u32, hooks: &[Value]| hooks.contains(&hook).then_some(position);
         at(1, &self.reads)
             .or(at(1, &self.writes))
-            .or(at(2, &[self.read_bytes, self.write_bytes]))
+            .or(at(2, &[self.read_bytes, self.write_bytes, self.loop_begin]))
             .or(at(4, &[self.read_walk, self.write_walk]))
-            .or(at(0, &[self.enter, self.call]))
+            .or(at(0, &[self.enter, self.call, self.loop_end]))
             .or(at(5, &[self.atomic_enter]))
             .or(at(1, &[self.fence]))
     }

@@ -26,6 +26,7 @@ mod reach;
 mod redundancy;
 pub mod sites;
 mod stack;
+mod wait_loops;
 mod walks;
 
 use std::collections::BTreeSet;

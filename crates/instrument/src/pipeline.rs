@@ -20,6 +20,7 @@ use crate::marks::{Marks, UsedSites};
 use crate::own_locks;
 use crate::redundancy;
 use crate::stack::{self, Silent};
+use crate::wait_loops::{self, Waits};
 use crate::walks;
 use crate::{BuildError, Keep, Options, Output, Reduce, Text};
 
@@ -115,11 +116,13 @@ pub(crate) fn run(
 /// A check for every access, and the runtime told of every atomic operation.
 fn check_all(emitter: &Emitter<'_>, functions: &[Value], marks: &mut Marks) {
     let captures = Captures::find(emitter.module);
+    let waits = Waits::find(emitter.module, functions);
     for &function in functions {
         let body = Body::read(function);
         let mut locals = Locals::new(&captures);
         accesses::instrument(emitter, &body, &mut locals, marks);
         atomics::instrument(emitter, &body, &mut locals, marks);
+        wait_loops::instrument(emitter, &body, &waits, marks);
     }
 }
 

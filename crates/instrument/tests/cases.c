@@ -228,3 +228,18 @@ void f(struct tail *p) { *p = made(); }
 // CHECKS: read4=2
 __attribute__((weak)) void replaced(void) {}
 int f(void) { int x = g; replaced(); return x + g; }
+
+// CASE a loop around a condition wait
+// CHECKS: read4=2 loop_begin=1 loop_end=1
+typedef union { char size[48]; long align; } cond, mutex;
+int pthread_cond_wait(cond *, mutex *);
+cond c; mutex m;
+void f(void) { while (!g) pthread_cond_wait(&c, &m); }
+
+// CASE a loop around a function that waits; a wait that no loop is around
+// CHECKS: read4=2 loop_begin=1 loop_end=1
+typedef union { char size[48]; long align; } cond, mutex;
+int pthread_cond_wait(cond *, mutex *);
+struct queue { mutex m; cond c; };
+__attribute__((noinline)) static int wait_for(struct queue *q) { return pthread_cond_wait(&q->c, &q->m); }
+void f(struct queue *q) { while (!g) wait_for(q); }

@@ -9,9 +9,7 @@ pub(crate) fn lines(protection: &Protection) -> Vec<String> {
     let mut lines = vec!["what protected it:".to_owned()];
     lines.extend(protection.accesses.iter().map(|access| format!("  {}", one(access))));
     let reached = set(&protection.reached);
-    lines.push(format!(
-        "  the earlier one comes before what follows {reached}, and before nothing else"
-    ));
+    lines.push(format!("  the earlier one comes before what follows {reached}, and before nothing else"));
     for passage in &protection.passages {
         let Passage { at, thread, action, reaches } = passage;
         lines.push(format!("    {} since {action} in {thread} at {}", set(reaches), place(at)));

@@ -4,7 +4,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBuildAdd, LLVMBuildCall2, LLVMBuildExtractValue, LLVMBuildGEP2, LLVMBuildIntCast2,
     LLVMBuildLoad2, LLVMBuildMul, LLVMBuildPhi, LLVMBuildRet, LLVMBuildRetVoid, LLVMBuildZExtOrBitCast,
-    LLVMConstInt, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetBasicBlockParent,
+    LLVMConstInt, LLVMConstNull, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetBasicBlockParent,
     LLVMGetFirstInstruction, LLVMGlobalGetValueType, LLVMInsertIntoBuilder, LLVMInstructionClone,
     LLVMInt8TypeInContext, LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderAtEnd,
     LLVMPositionBuilderBefore, LLVMPositionBuilderBeforeInstrAndDbgRecords, LLVMSetCurrentDebugLocation2,
@@ -89,6 +89,10 @@ impl<'a> Builder<'a> {
 
     pub(crate) fn int64(&self, value: i64) -> Value {
         unsafe { Value(LLVMConstInt(LLVMInt64TypeInContext(self.module.context()), value as u64, 1)) }
+    }
+
+    pub(crate) fn null(&self) -> Value {
+        unsafe { Value(LLVMConstNull(self.module.pointer().0)) }
     }
 
     pub(crate) fn add(&self, a: Value, b: Value) -> Value {

@@ -70,4 +70,6 @@ void __raddle_call(uint32_t site) {}
 void *__raddle_atomic_enter(void *p, uint32_t size, uint32_t kind, uint32_t order, uint32_t failure, uint32_t site) { sync_point(); return p; }
 void __raddle_atomic_leave(void *token, uint32_t succeeded) {}
 void __raddle_fence(uint32_t order, uint32_t site) { sync_point(); }
+void __raddle_loop_begin(void *cond, void *mutex, uint32_t site) {}
+void __raddle_loop_end(uint32_t site) {}
 void __raddle_start(void) {}
