@@ -74,3 +74,17 @@ pub fn event(thread: &mut Thread, what: What, address: usize, detail: u64, site:
         record::event(thread, record::sequence(), what, address, detail, site);
     }
 }
+
+/// A place in the order, for something that may turn out to have taken effect there.
+#[inline(always)]
+pub fn place() -> u64 {
+    if record::is_on() { record::sequence() } else { 0 }
+}
+
+/// Something took effect at a place.
+#[inline(always)]
+pub fn event_at(thread: &mut Thread, place: u64, what: What, address: usize, detail: u64, site: u32) {
+    if record::is_on() {
+        record::event(thread, place, what, address, detail, site);
+    }
+}
