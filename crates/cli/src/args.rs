@@ -144,6 +144,9 @@ pub(crate) struct RunArgs {
     /// The exit code when a race was found
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) exit_code: u8,
+    /// Tell of each race which locks and threads protected the variable until then; slower, the run is recorded
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Configuration file with races to leave out [default: raddle.toml beside the program, else in the current folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

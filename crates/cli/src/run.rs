@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::interrupt;
 use crate::output;
-use raddle_driver::{Answer, End, RunRequest, Verdict};
+use raddle_driver::{Answer, End, Explain, RunRequest, Verdict};
 use std::process::ExitCode;
 
 /// The program's own exit status, unless a race was found or the run was stopped.
@@ -16,9 +16,10 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitCode> {
         time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
         options: String::new(),
     };
+    let explain = if arguments.explain { Explain::Yes } else { Explain::No };
     // The terminal tells the program, too; what it found until then is reported.
     interrupt::install();
-    let (answer, end) = raddle_driver::run_native(&request, arguments.config.clone())?;
+    let (answer, end) = raddle_driver::run_native(&request, arguments.config.clone(), explain)?;
     output::write_run(&answer, end, &arguments.output)?;
     Ok(exit_code(&answer, end, arguments.exit_code))
 }

@@ -27,7 +27,8 @@ mod witness;
 pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
 pub use native::{
-    Detail, Driver, End, RecordRequest, RunRequest, USUAL_LIMIT, cc, record, recorded, run as run_native,
+    Detail, Driver, End, Explain, RecordRequest, RunRequest, USUAL_LIMIT, cc, record, recorded,
+    run as run_native,
 };
 pub use raddle_explore::enumerate::Progress;
 pub use raddle_explore::pdp::Property;

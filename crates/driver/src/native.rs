@@ -67,9 +67,24 @@ fn own_locks(functions: &LockFunctions) -> Vec<OwnLock> {
 }
 
 /// `raddle run`: one run of a program that `raddle cc` built, and how it ended.
-pub fn run(request: &RunRequest, config: Option<PathBuf>) -> Result<(Answer, End), DriverError> {
+pub fn run(
+    request: &RunRequest,
+    config: Option<PathBuf>,
+    explain: Explain,
+) -> Result<(Answer, End), DriverError> {
     let config = config_of(request, config)?;
-    Ok(answer(raddle_native::run(request)?, &config))
+    let ran = match explain {
+        Explain::No => raddle_native::run(request)?,
+        Explain::Yes => raddle_native::run_explained(request)?,
+    };
+    Ok(answer(ran, &config))
+}
+
+/// Whether findings say what protected the variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explain {
+    No,
+    Yes,
 }
 
 /// `raddle record`: the same with a trace of the run. Also the files that other processes than the first have written.

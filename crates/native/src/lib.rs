@@ -15,5 +15,5 @@ pub mod trace;
 
 pub use error::NativeError;
 pub use raddle_instrument::Keep;
-pub use record::{RecordRequest, record};
+pub use record::{RecordRequest, record, run_explained};
 pub use run::{End, Ran, RunRequest, run};

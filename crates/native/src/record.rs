@@ -6,7 +6,7 @@
 use crate::NativeError;
 use crate::binary;
 use crate::run::{Ran, RunRequest, run_with};
-use crate::trace::Program;
+use crate::trace::{self, Program};
 use raddle_base::StableHasher;
 use raddle_runtime::trace::{MAGIC, new_header};
 use std::io::Read;
@@ -35,6 +35,42 @@ pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
     let comma = if run.options.is_empty() { "" } else { "," };
     run.options = format!("mode=record{comma}{}", run.options);
     run_with(&run, &binary, Some(&trace))
+}
+
+/// So many events are looked at to explain findings: some tens of seconds.
+const EXPLAINED: usize = 500_000_000;
+
+/// A run whose findings tell what protected the variable until the race: recorded, read back and forgotten.
+pub fn run_explained(request: &RunRequest) -> Result<Ran, NativeError> {
+    let folder = tempfile::Builder::new().prefix("raddle-explain-").tempdir();
+    let folder = folder.map_err(|error| NativeError::file(std::env::temp_dir(), error))?;
+    let request = RecordRequest { run: request.clone(), trace: folder.path().join("trace") };
+    let mut ran = record(&request)?;
+    let mut looked_at = 0;
+    // Of the program itself, then of the processes that it started.
+    let others = std::mem::take(&mut ran.traces);
+    for file in std::iter::once(request.trace).chain(others) {
+        let recorded = match trace::read(&file, trace::USUAL_LIMIT) {
+            Ok(recorded) => recorded,
+            Err(error) => {
+                ran.warnings.push(format!("not explained: {error}"));
+                continue;
+            }
+        };
+        let (places, mut warnings) = recorded.places(None)?;
+        ran.warnings.append(&mut warnings);
+        for finding in ran.findings.iter_mut().filter(|finding| finding.protection.is_none()) {
+            looked_at += recorded.trace.events.len();
+            if looked_at <= EXPLAINED {
+                finding.protection = recorded.protection(&places, finding);
+            }
+        }
+    }
+    let missing = ran.findings.iter().filter(|finding| finding.protection.is_none()).count();
+    if missing > 0 {
+        ran.warnings.push(format!("{missing} of {} findings could not be explained", ran.findings.len()));
+    }
+    Ok(ran)
 }
 
 /// Of a program's file.

@@ -11,6 +11,7 @@
 mod address_space;
 mod events;
 mod logs;
+mod protection;
 mod shared;
 mod told;
 

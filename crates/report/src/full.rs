@@ -40,7 +40,8 @@ fn one(finding: &Finding, sources: &dyn Sources, look: &Look) -> String {
         report.line(&missing_order(a, b));
     }
     for line in finding.protection.iter().flat_map(protection::lines) {
-        report.line(&line);
+        report.out.push_str(&wrap(&format!("  {line}"), look.width, "        "));
+        report.out.push('\n');
     }
     report.evidence(finding);
     if !finding.assumptions.is_empty() {

@@ -45,7 +45,7 @@ pub fn tell(
 
 impl Recorded {
     /// The tables of sites of the program, if it is the recorded one, and of its libraries.
-    fn places(&self, program: Option<&Path>) -> Result<(Places, Vec<String>), NativeError> {
+    pub(crate) fn places(&self, program: Option<&Path>) -> Result<(Places, Vec<String>), NativeError> {
         let path = program.unwrap_or(&self.program.path);
         // A process that another one started runs another program.
         let own = self.modules.first().map_or(path, |module| module.path.as_path());
@@ -125,15 +125,15 @@ impl Recorded {
     }
 }
 
-fn place(places: &Places, site: SiteId) -> Option<Frame> {
+pub(super) fn place(places: &Places, site: SiteId) -> Option<Frame> {
     places.sites(site.0).first().map(frame)
 }
 
-fn nowhere() -> Frame {
+pub(super) fn nowhere() -> Frame {
     Frame { file: String::new(), line: 0, column: 0, function: String::new() }
 }
 
-fn kind(event: &Event) -> &'static str {
+pub(super) fn kind(event: &Event) -> &'static str {
     match event.kind {
         EventKind::Begin => "begin",
         EventKind::End => "end",
@@ -181,7 +181,7 @@ fn object(event: &Event) -> Option<ObjectId> {
     }
 }
 
-fn addressed(event: &Event) -> Option<Addr> {
+pub(super) fn addressed(event: &Event) -> Option<Addr> {
     match event.kind {
         EventKind::Acquire { lock, .. }
         | EventKind::Release { lock, .. }
