@@ -17,6 +17,8 @@ pub struct Options {
     pub schedule: String,
     /// Collect after so many new sets (for tests; 0: when it is worth it).
     pub collect: u32,
+    /// Clocks begin here (for tests).
+    pub clock: u32,
 }
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
@@ -55,6 +57,7 @@ impl Options {
                 "every" => self.every = value == "1",
                 "schedule" => self.schedule = value.to_owned(),
                 "collect" => self.collect = value.parse().unwrap_or(0),
+                "clock" => self.clock = value.parse().unwrap_or(0),
                 _ => {}
             }
         }

@@ -4,6 +4,7 @@
 //! else like one thread that paused. Or when no cell names an epoch of the old thread any more ([`crate::collect`]).
 
 use crate::collect;
+use crate::options;
 use crate::spin::Spin;
 use crate::thread::Thread;
 
@@ -12,6 +13,8 @@ pub const SLOTS: usize = 1 << 16;
 /// How many ended threads are looked at when a new one is made.
 const LOOK: usize = 256;
 const CROWD: usize = 4096;
+/// A thread whose clock gets here goes on in another slot, as if it had ended and made its own successor. The slot is not used again.
+pub const LAST: u32 = u32::MAX - 1;
 
 struct Ended {
     slot: usize,
@@ -37,7 +40,8 @@ pub fn take(maker: Option<&Thread>) -> (usize, u32) {
     let mut state = STATE.lock();
     let recent = state.ended.len().saturating_sub(LOOK);
     let found = state.ended[recent..].iter().rposition(|ended| {
-        ended.gone || maker.is_some_and(|maker| maker.knows_value(ended.slot, ended.last))
+        ended.last < LAST - 1
+            && (ended.gone || maker.is_some_and(|maker| maker.knows_value(ended.slot, ended.last)))
     });
     if let Some(at) = found {
         let ended = state.ended.remove(recent + at);
@@ -49,7 +53,7 @@ pub fn take(maker: Option<&Thread>) -> (usize, u32) {
         crate::start::give_up("more than 65536 threads that are not ordered before each other");
     }
     state.next += 1;
-    (slot, 1)
+    (slot, options::get().clock.clamp(1, LAST - 1))
 }
 
 pub fn ended(slot: usize, last: u32) {

@@ -419,8 +419,8 @@ impl Thread {
             self.used = false;
             self.grown = false;
             self.epoch += 1;
-            if self.epoch.is_multiple_of(epochs::RUN) {
-                self.new_epoch();
+            if self.epoch.is_multiple_of(epochs::RUN) || self.clock == slots::LAST {
+                self.new_run();
             }
             self.show_epoch();
         }
@@ -530,6 +530,19 @@ impl Thread {
 
     fn set_own(&mut self) {
         unsafe { *self.values().add(self.slot) = self.clock };
+    }
+
+    #[cold]
+    fn new_run(&mut self) {
+        if self.clock >= slots::LAST {
+            // Nothing was done at this value yet.
+            slots::ended(self.slot, self.clock - 1);
+            (self.slot, self.clock) = slots::take(Some(self));
+            self.width = self.width.max(self.slot + 1);
+            self.grown = true;
+            self.set_own();
+        }
+        self.new_epoch();
     }
 
     fn new_epoch(&mut self) {

@@ -31,6 +31,8 @@ fn racy_bytes_equal_the_closure() {
     compare(&program, "every=1,collect=1", 1 << 32);
     // Where somebody observes, acquires end epochs, too; and the recorder logs the accesses.
     compare(&program, "every=1,mode=record", 1 << 33);
+    // Clocks that begin just before their last value.
+    compare(&program, "every=1,clock=4294967290", 1 << 34);
 }
 
 fn compare(program: &Path, options: &str, first: u64) {
