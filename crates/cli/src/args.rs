@@ -189,12 +189,14 @@ pub(crate) struct RecordArgs {
     /// Colours in the report
     #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
     pub(crate) color: ColourArg,
-    /// The program
-    #[arg(required_unless_present = "show")]
-    pub(crate) program: Option<OsString>,
-    /// Its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, conflicts_with = "show")]
-    pub(crate) arguments: Vec<OsString>,
+    /// The program and its arguments
+    #[arg(
+        required_unless_present = "show",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Args)]

@@ -11,13 +11,13 @@ pub(crate) fn record(arguments: &RecordArgs) -> anyhow::Result<ExitCode> {
     if let Some(file) = &arguments.show {
         return show(file, arguments);
     }
-    let Some(program) = &arguments.program else { unreachable!("clap wants a program") };
+    let [program, rest @ ..] = arguments.command.as_slice() else { unreachable!("clap wants a program") };
     let RecordArgs { format, quiet, color, .. } = *arguments;
     let report = OutputArgs { format, output: None, quiet, color };
     let request = RecordRequest {
         run: RunRequest {
             program: program.clone(),
-            arguments: arguments.arguments.clone(),
+            arguments: rest.to_vec(),
             time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
             options: String::new(),
         },
@@ -40,7 +40,7 @@ fn show(file: &Path, arguments: &RecordArgs) -> anyhow::Result<ExitCode> {
     if !matches!(arguments.format, Format::Full | Format::Json) {
         bail!("--show knows the formats full and json");
     }
-    let program = arguments.program.as_ref().map(PathBuf::from);
+    let program = arguments.command.first().map(PathBuf::from);
     let (recording, warnings) = raddle_driver::recorded(file, program.as_deref(), arguments.limit, detail)?;
     if !arguments.quiet {
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));

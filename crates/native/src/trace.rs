@@ -116,7 +116,7 @@ pub struct WaitLoop {
 pub enum Gap {
     /// There was no room for what came then.
     NoRoom,
-    /// The file ends in the middle of a chunk that begins here.
+    /// The file ends in the middle of a chunk that begins here, or before it.
     Cut { offset: u64 },
     /// More events than were asked for.
     Limit,
@@ -169,7 +169,7 @@ impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Gap::NoRoom => write!(f, "there was no room for what came then"),
-            Gap::Cut { offset } => write!(f, "the file ends in the middle of the chunk at byte {offset}"),
+            Gap::Cut { offset } => write!(f, "the file was cut: the chunk at byte {offset} is not whole"),
             Gap::Limit => write!(f, "there are more events than were read"),
             Gap::Nothing => write!(f, "the program wrote nothing"),
             Gap::Told(what) => write!(f, "not recorded: {what}"),

@@ -3,4 +3,5 @@
 mod commands;
 mod fixtures;
 mod random;
+mod recorded;
 mod scenarios;

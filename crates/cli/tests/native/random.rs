@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// What the interpreter chooses and natively is chance.
-const CHOICES: &str = "
+pub(super) const CHOICES: &str = "
 #include <pthread.h>
 #include <stdlib.h>
 static pthread_mutex_t section = PTHREAD_MUTEX_INITIALIZER;

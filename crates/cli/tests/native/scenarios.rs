@@ -1,4 +1,5 @@
-//! Programs under `raddle run`: the cases of `scenarios.txt`. `RADDLE_CASE=part-of-a-title` runs some.
+//! Programs under `raddle run` and `raddle record`: the cases of `scenarios.txt` and `recordings.txt`. `RADDLE_CASE=part-of-a-title`
+//! runs some.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,9 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn scenarios() {
+    run(include_str!("scenarios.txt"), 55);
+}
+
+#[test]
+fn recordings() {
+    run(include_str!("recordings.txt"), 24);
+}
+
+fn run(text: &str, least: usize) {
     let wanted = std::env::var("RADDLE_CASE").unwrap_or_default();
-    let cases: Vec<Case> = cases(include_str!("scenarios.txt"));
-    assert!(cases.len() >= 55, "only {} cases found", cases.len());
+    let cases: Vec<Case> = cases(text);
+    assert!(cases.len() >= least, "only {} cases found", cases.len());
     let cases: Vec<&Case> = cases.iter().filter(|case| case.title.contains(&wanted)).collect();
     let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

@@ -147,6 +147,9 @@ impl Logs {
             }
             at += one.bytes as u64;
         }
+        if self.gaps.is_empty() && self.bytes < self.header.control.end {
+            self.gaps.push(Gap::Cut { offset: self.bytes });
+        }
         for (thread, chunks) in found {
             if let Some((at, _)) = chunks.iter().enumerate().find(|(at, (number, _))| *at as u32 != **number)
             {

@@ -37,6 +37,7 @@ struct Words {
     process: AtomicU32,
     ended: AtomicU32,
     lost: AtomicU64,
+    end: AtomicU64,
 }
 
 static FILE: Spin<File> = Spin::new(File { path: None, descriptor: Descriptor::NONE, end: 0 });
@@ -236,6 +237,9 @@ impl File {
         reserve(number, self.end, bytes).map_err(|errno| reason(path, errno))?;
         let start = map(number, self.end, bytes).ok_or("no room in memory")?;
         self.end += bytes as u64;
+        if let Some(words) = words() {
+            words.end.store(self.end, Release);
+        }
         Ok(start)
     }
 }

@@ -24,6 +24,8 @@ pub struct Control {
     pub ended: bool,
     /// From this sequence number on, entries are missing because there was no room for them; 0: none.
     pub lost: u64,
+    /// How long the file is; 0: only the header.
+    pub end: u64,
 }
 
 /// The beginning of a file.
@@ -90,7 +92,7 @@ impl Header {
         }
         let text =
             str::from_utf8(text).map_err(|error| (TEXT + error.valid_up_to(), "no UTF-8".to_owned()))?;
-        let control = Control { process: word(16), ended: word(20) != 0, lost: long(24) };
+        let control = Control { process: word(16), ended: word(20) != 0, lost: long(24), end: long(32) };
         Ok(Header { control, text: text.to_owned(), bytes: length })
     }
 }
