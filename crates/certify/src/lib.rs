@@ -26,6 +26,7 @@ use raddle_event::ProblemKind;
 use raddle_interp::{Interp, Options};
 use raddle_ir::Program;
 use raddle_libmodel::Models;
+use raddle_machine::Machine;
 use std::sync::Arc;
 
 /// The program, and the input and freedoms under which its witnesses were made.
@@ -53,6 +54,27 @@ pub fn confirm_problem(
     site: SiteId,
 ) -> Result<ConfirmedProblem, Refusal> {
     problem::confirm(&subject.program, || subject.fresh(), witness, kind, site)
+}
+
+/// Like [`confirm_race`], on machines of another kind; `fresh` makes one in its start state.
+pub fn confirm_race_on<M: Machine>(
+    program: &Program,
+    fresh: impl Fn() -> Result<M, Refusal>,
+    witness: &Witness,
+    sites: (SiteId, SiteId),
+) -> Result<ConfirmedRace, Refusal> {
+    race::confirm(program, fresh, witness, sites)
+}
+
+/// Like [`confirm_problem`], on machines of another kind.
+pub fn confirm_problem_on<M: Machine>(
+    program: &Program,
+    fresh: impl Fn() -> Result<M, Refusal>,
+    witness: &Witness,
+    kind: ProblemKind,
+    site: SiteId,
+) -> Result<ConfirmedProblem, Refusal> {
+    problem::confirm(program, fresh, witness, kind, site)
 }
 
 impl Subject {

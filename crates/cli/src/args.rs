@@ -5,7 +5,7 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
     Chance, Checkpoint, DataModel, Engines, Goal, Line, Mode, Property, Search, Spurious, Start,
-    StaticRequest, Subject,
+    StaticRequest, Subject, Substrate,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -76,6 +76,9 @@ pub(crate) struct ExploreArgs {
     /// How to go through the runs
     #[arg(long = "search", value_name = "HOW", value_enum, default_value_t = ModeArg::Optimal)]
     mode: ModeArg,
+    /// Run the program itself instead of interpreting it: sources, or a program that `raddle cc` built. Never says safe
+    #[arg(long)]
+    native: bool,
     /// What the search `pdp` looks for
     #[arg(long, value_enum, default_value_t = PropertyArg::Races)]
     property: PropertyArg,
@@ -408,6 +411,9 @@ impl ExploreArgs {
         if self.property == PropertyArg::Deadlocks && self.mode != ModeArg::Pdp {
             bail!("--property is for --search pdp: the other searches look for everything");
         }
+        if self.native && (self.search.jobs != 1 || self.checkpoint.is_some()) {
+            bail!("--jobs and --checkpoint are not for --native");
+        }
         let start = if self.resume { Start::Resume } else { Start::New };
         let BoundArgs { preemptions, loop_bound, max_steps, seed, runs, depth } = self.bounds;
         Ok(Search {
@@ -415,6 +421,7 @@ impl ExploreArgs {
                 PropertyArg::Races => Property::Races,
                 PropertyArg::Deadlocks => Property::RacesAndDeadlocks,
             },
+            substrate: if self.native { Substrate::Native } else { Substrate::Interpreter },
             steps: max_steps,
             preemptions,
             rounds: loop_bound,
@@ -434,6 +441,7 @@ impl SearchArgs {
     pub(crate) fn search(&self, engines: Engines, mode: Mode) -> Search {
         Search {
             engines,
+            substrate: Substrate::Interpreter,
             mode,
             goal: if self.first { Goal::FirstRace } else { Goal::AllRaces },
             time: (!self.time_limit.is_zero()).then_some(self.time_limit),

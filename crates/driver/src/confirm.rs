@@ -25,16 +25,47 @@ pub(crate) struct Confirmed {
     pub(crate) refused: Vec<UnknownReason>,
 }
 
-pub(crate) fn confirm(loaded: &Loaded, exploration: &Exploration, mode: Mode) -> Confirmed {
-    let subject = loaded.certify_subject();
+pub(crate) fn confirm(
+    judge: &dyn Judge,
+    loaded: &Loaded,
+    exploration: &Exploration,
+    mode: Mode,
+) -> Confirmed {
     let mut confirmed = Confirmed { shown: Vec::new(), doubtful: Vec::new(), refused: Vec::new() };
-    races(&subject, loaded, exploration, mode, &mut confirmed);
-    problems(&subject, loaded, exploration, &mut confirmed);
+    races(judge, loaded, exploration, mode, &mut confirmed);
+    problems(judge, loaded, exploration, &mut confirmed);
     confirmed
 }
 
+/// Replays on a machine of the kind that the claims are about.
+pub(crate) trait Judge {
+    fn race(&self, witness: &Witness, sites: (SiteId, SiteId)) -> Result<ConfirmedRace, Refusal>;
+
+    fn problem(
+        &self,
+        witness: &Witness,
+        kind: ProblemKind,
+        site: SiteId,
+    ) -> Result<ConfirmedProblem, Refusal>;
+}
+
+impl Judge for Subject {
+    fn race(&self, witness: &Witness, sites: (SiteId, SiteId)) -> Result<ConfirmedRace, Refusal> {
+        confirm_race(self, witness, sites)
+    }
+
+    fn problem(
+        &self,
+        witness: &Witness,
+        kind: ProblemKind,
+        site: SiteId,
+    ) -> Result<ConfirmedProblem, Refusal> {
+        confirm_problem(self, witness, kind, site)
+    }
+}
+
 fn races(
-    subject: &Subject,
+    judge: &dyn Judge,
     loaded: &Loaded,
     exploration: &Exploration,
     mode: Mode,
@@ -49,7 +80,7 @@ fn races(
         candidates.sort_by_key(|race| (race.schedule.choices.len(), race.key));
         let mut doubt = None;
         for race in candidates.iter() {
-            match confirm_race(subject, &witness_of(race, mode), race.key.sites()) {
+            match judge.race(&witness_of(race, mode), race.key.sites()) {
                 Ok(race) => {
                     doubt = doubtful(loaded, race.assumptions(), || race_words(&race));
                     if doubt.is_some() {
@@ -78,12 +109,12 @@ fn witness_of(race: &FoundRace, mode: Mode) -> Witness {
     Witness { schedule, visibility: race.visibility.clone() }
 }
 
-fn problems(subject: &Subject, loaded: &Loaded, exploration: &Exploration, confirmed: &mut Confirmed) {
+fn problems(judge: &dyn Judge, loaded: &Loaded, exploration: &Exploration, confirmed: &mut Confirmed) {
     let mut told = BTreeSet::new();
     for found in &exploration.problems {
         let Some(first) = found.problems.first() else { continue };
         let witness = Witness { schedule: found.schedule.clone(), visibility: found.visibility.clone() };
-        match confirm_problem(subject, &witness, first.kind, first.site) {
+        match judge.problem(&witness, first.kind, first.site) {
             Ok(problem) => {
                 let words =
                     || format!("the {} at {}", problem.kind().name(), line(&problem.accesses()[0].at));

@@ -5,7 +5,7 @@ use crate::kept::{self, Resumed};
 use crate::load::Loaded;
 use crate::pruning::{Pairs, StaticOracle};
 use crate::statics::Statically;
-use crate::watchdog::{Bounds, watched};
+use crate::watchdog::{Bounds, Watch, watched};
 use crate::{Chance, Checkpoint, Control, Engines, Goal, Mode, Search, plain};
 use raddle_event::SearchTree;
 use raddle_explore::dpor::{Keeping, Kept};
@@ -16,7 +16,7 @@ use raddle_explore::stateful::{Caching, stateful};
 use raddle_explore::{dpor, minimise};
 use raddle_finding::{Deadlocks, PruningCounts, UnknownReason};
 use raddle_interp::{Interp, Options};
-use raddle_machine::Visibility;
+use raddle_machine::{Machine, Visibility};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -83,19 +83,7 @@ pub(crate) fn explore(
         let bounds = Bounds { time: search.time, memory: search.memory, began };
         let start = Instant::now();
         watched(control.interrupt, bounds, |watch| {
-            let limits = Limits {
-                goal: match search.goal {
-                    Goal::AllRaces => enumerate::Goal::AllRaces,
-                    Goal::FirstRace => enumerate::Goal::FirstRace,
-                },
-                executions: search.executions.unwrap_or(u64::MAX),
-                steps: search.steps.unwrap_or(u64::MAX),
-                preemptions: search.preemptions,
-                loop_rounds: search.rounds,
-                progress: control.progress,
-                interrupt: Some(watch.flag()),
-                ..Limits::default()
-            };
+            let limits = limits(search, control, watch);
             let left = search.time.map(|time| time.saturating_sub(began.elapsed()));
             let mut exploration = work.run(&limits, left).map_err(|text| plain(&text))?;
             if search.certificate.is_some()
@@ -124,6 +112,23 @@ pub(crate) fn explore(
             })
         })
     })?
+}
+
+/// What bounds a search.
+pub(crate) fn limits<'a>(search: &Search, control: Control<'a>, watch: &'a Watch<'_>) -> Limits<'a> {
+    Limits {
+        goal: match search.goal {
+            Goal::AllRaces => enumerate::Goal::AllRaces,
+            Goal::FirstRace => enumerate::Goal::FirstRace,
+        },
+        executions: search.executions.unwrap_or(u64::MAX),
+        steps: search.steps.unwrap_or(u64::MAX),
+        preemptions: search.preemptions,
+        loop_rounds: search.rounds,
+        progress: control.progress,
+        interrupt: Some(watch.flag()),
+        ..Limits::default()
+    }
 }
 
 struct Work<'a> {
@@ -303,7 +308,7 @@ fn after(all: Exploration, races: Exploration) -> Exploration {
 /// Visible operations that may be spent on one schedule.
 const SIMPLER: u64 = 50_000;
 
-fn simplify(machine: &mut Interp, exploration: &mut Exploration) {
+pub(crate) fn simplify<M: Machine>(machine: &mut M, exploration: &mut Exploration) {
     for race in &mut exploration.races {
         *race = minimise::race(machine, race, SIMPLER);
     }

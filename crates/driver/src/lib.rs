@@ -16,6 +16,7 @@ mod kept;
 mod load;
 mod named;
 mod native;
+mod natively;
 mod outcome;
 pub mod pruning;
 mod replay;
@@ -37,7 +38,9 @@ pub use raddle_finding::{
 };
 pub use raddle_ir::DataModel;
 pub use replay::{Certified, certify, replay, witness_subject};
-pub use request::{Chance, Checkpoint, Control, Engines, Goal, Mode, Search, Spurious, Start, Subject};
+pub use request::{
+    Chance, Checkpoint, Control, Engines, Goal, Mode, Search, Spurious, Start, Subject, Substrate,
+};
 pub use statics::{Line, StaticRequest, statics};
 
 use engine::Aim;
@@ -68,6 +71,9 @@ pub fn check(subject: &Subject, search: &Search, control: Control<'_>) -> Result
 }
 
 fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
+    if search.substrate == Substrate::Native {
+        return natively::run(subject, search, control);
+    }
     let began = Instant::now();
     let loaded = load::load(subject)?;
     let entries = named::find(&loaded, &loaded.entries)?;
@@ -119,7 +125,8 @@ fn explored(
     match engine::explore(loaded, aim, control, began) {
         Ok(explored) => {
             warnings.extend(explored.warnings.iter().cloned());
-            let confirmed = confirm::confirm(loaded, &explored.exploration, search.mode);
+            let confirmed =
+                confirm::confirm(&loaded.certify_subject(), loaded, &explored.exploration, search.mode);
             (outcome::merge(loaded, &explored, confirmed, search), explored.tree)
         }
         Err(reason) => (outcome::nothing(reason), none),

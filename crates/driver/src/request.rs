@@ -39,6 +39,7 @@ pub enum Spurious {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     pub engines: Engines,
+    pub substrate: Substrate,
     pub mode: Mode,
     /// What the search `pdp` must not lose.
     pub property: Property,
@@ -98,6 +99,15 @@ pub enum Engines {
     #[default]
     All,
     Explore,
+}
+
+/// What runs the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Substrate {
+    #[default]
+    Interpreter,
+    /// The processor: the program itself, in a process of its own.
+    Native,
 }
 
 /// Which search.

@@ -4,6 +4,8 @@ use crate::NativeError;
 use raddle_frontend::embedded::{SITES_SECTION, elf};
 use raddle_instrument::sites::{self, Sites};
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -12,6 +14,12 @@ pub(crate) fn open(name: &OsStr) -> Result<Binary, NativeError> {
     let path = find(name)?;
     let sites = Rc::new(table(&path)?);
     Ok(Binary { path, sites })
+}
+
+/// Whether the file is a finished program or library, however it was built.
+pub fn is_program(path: &Path) -> bool {
+    let mut start = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\x7fELF"
 }
 
 /// The table of sites in a program or library.

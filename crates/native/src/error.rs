@@ -27,6 +27,8 @@ pub enum NativeError {
     NoProgram { path: PathBuf, hint: String },
     #[error("{}: cannot be read as a program built by `raddle cc`: {reason}", path.display())]
     Binary { path: PathBuf, reason: String },
+    #[error("{}: cannot be explored: {reason}", path.display())]
+    Explore { path: PathBuf, reason: String },
     #[error("the program with checks could not be made: {0}")]
     Build(#[from] raddle_instrument::BuildError),
     #[error("RADDLE_PRUNE is `{value}`; it can be `all`, `none` or `warned`")]

@@ -8,11 +8,13 @@
 mod binary;
 pub mod cc;
 mod error;
+pub mod machine;
 mod places;
 mod record;
 mod run;
 pub mod trace;
 
+pub use binary::is_program;
 pub use error::NativeError;
 pub use raddle_instrument::Keep;
 pub use record::{RecordRequest, record, run_explained};

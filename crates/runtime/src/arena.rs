@@ -19,6 +19,12 @@ static NEXT: AtomicUsize = AtomicUsize::new(ARENA + RUN);
 /// Heads: 24 bits that make each head unique, 40 bits of offset into the region (0: empty).
 static FREE: [AtomicU64; CLASSES] = [const { AtomicU64::new(0) }; CLASSES];
 
+/// Where the lists themselves lie, in the program's data.
+pub fn places() -> [(usize, usize); 2] {
+    let place = |start: usize, bytes: usize| (start, start + bytes);
+    [place(&raw const NEXT as usize, size_of_val(&NEXT)), place(&raw const FREE as usize, size_of_val(&FREE))]
+}
+
 /// A block of at least so many bytes, aligned to its size up to a page.
 pub fn take(bytes: usize) -> *mut u8 {
     let class = class(bytes);

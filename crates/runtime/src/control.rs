@@ -11,6 +11,8 @@ pub mod batons;
 mod birth;
 pub mod calls;
 mod condition;
+mod ending;
+mod hash;
 mod lock;
 mod model;
 mod once;
@@ -20,10 +22,12 @@ mod semaphore;
 mod threads;
 
 pub use birth::CONSISTENT;
-pub use model::{Model, Note};
+pub use ending::Ending;
+pub use model::{Model, Note, Noted, Spurious};
 #[cfg_attr(not(feature = "program"), allow(unused_imports))]
-pub use operation::{Family, How, Kind, Operation, Outcome};
+pub use operation::{Family, Happened, How, Kind, Operation, Outcome};
 
+use crate::explore;
 use crate::observe::{self, Mode};
 use crate::spin::{Guard, Spin};
 use crate::thread::{self, Thread};
@@ -119,5 +123,14 @@ fn caller() -> Option<u32> {
 }
 
 fn carrier() -> &'static dyn Carrier {
-    &batons::Batons
+    match observe::mode() {
+        Mode::Explore => &explore::Fibers,
+        Mode::Run | Mode::Record | Mode::Replay => &batons::Batons,
+    }
+}
+
+/// Where the model itself lies, in the program's data.
+pub fn model_place() -> (usize, usize) {
+    let start = &raw const MODEL as usize;
+    (start, start + size_of_val(&MODEL))
 }

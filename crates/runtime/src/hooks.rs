@@ -37,6 +37,9 @@ pub unsafe extern "C" fn __raddle_start(
 ) {
     start::map();
     options::read(environment);
+    if observe::mode() == observe::Mode::Explore {
+        crate::explore::begin();
+    }
     start::start(__raddle_block());
     crate::interpose::start();
     if let Some(main) = thread::current() {

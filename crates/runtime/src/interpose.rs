@@ -5,6 +5,7 @@
 //! one left it.
 
 pub mod condition;
+mod explored;
 pub mod memory;
 pub mod mutex;
 pub mod once;
@@ -17,16 +18,21 @@ pub mod time;
 pub mod verifier;
 pub mod wrappers;
 
-use crate::control;
+use crate::control::{self, Ending};
 use crate::report;
+use std::ffi::c_void;
 
 /// What must be set up once the runtime runs.
 pub fn start() {
     threads::start();
-    unsafe { libc::atexit(at_exit) };
+    unsafe { on_exit(at_exit, std::ptr::null_mut()) };
 }
 
-extern "C" fn at_exit() {
-    control::calls::exit();
+unsafe extern "C" {
+    fn on_exit(function: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
+}
+
+extern "C" fn at_exit(status: i32, _: *mut c_void) {
+    control::calls::exit(Ending::Exit(status));
     report::exit();
 }

@@ -51,6 +51,17 @@ fn reserve(start: usize, bytes: usize) -> Result<(), ()> {
     Ok(())
 }
 
+/// Whether an address lies in the mirrors of the program's memory.
+pub fn is_shadow(address: usize) -> bool {
+    let mirrors = [(CELLS, 2 * SPAN), (CONTEXTS, 2 * SPAN), (OBJECTS, SPAN)];
+    mirrors.iter().any(|(start, bytes)| (*start..start + bytes).contains(&address))
+}
+
+/// Whether it lies in our own tables.
+pub fn is_table(address: usize) -> bool {
+    (PRESENCE..ARENA + ARENA_BYTES).contains(&address)
+}
+
 #[inline(always)]
 pub fn cell(address: usize) -> &'static AtomicU64 {
     unsafe { &*((CELLS + ((address & MASK) << 1)) as *const AtomicU64) }

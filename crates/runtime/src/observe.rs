@@ -9,6 +9,7 @@
 use crate::atomics::{Operation, Order};
 use crate::cells;
 use crate::control;
+use crate::explore;
 use crate::lanes::Kind;
 use crate::record;
 use crate::thread::Thread;
@@ -88,8 +89,10 @@ pub fn acquires_end_epochs() -> bool {
 /// A plain access, or a walk of them, outside of the gate. Whoever observes comes first, then the detector.
 #[cold]
 pub fn access(thread: &mut Thread, access: Access) {
-    if mode() == Mode::Replay {
-        control::calls::access(thread, &access);
+    match mode() {
+        Mode::Replay => control::calls::access(thread, &access),
+        Mode::Explore => explore::access(thread, access),
+        Mode::Run | Mode::Record => {}
     }
     let detector = match mode() {
         Mode::Record => {
@@ -114,23 +117,37 @@ pub fn access(thread: &mut Thread, access: Access) {
 /// Before an atomic access, outside of the gate and of every lock.
 #[cold]
 pub fn before_atomic(thread: &mut Thread, atomic: &Atomic) -> Detector {
-    control::calls::atomic(thread, atomic);
     match mode() {
-        Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
-        Mode::Explore => Detector::Stays,
+        Mode::Run | Mode::Record | Mode::Replay => {
+            control::calls::atomic(thread, atomic);
+            Detector::Follows
+        }
+        Mode::Explore => {
+            explore::before_atomic(thread, atomic);
+            Detector::Stays
+        }
     }
 }
 
 /// After the real instruction, if the detector follows: while the record of the memory is locked.
 #[cold]
-pub fn after_atomic(_thread: &mut Thread, _atomic: &Atomic, _succeeded: bool) {}
+pub fn after_atomic(thread: &mut Thread, atomic: &Atomic, succeeded: bool) {
+    if mode() == Mode::Explore {
+        explore::after_atomic(thread, atomic, succeeded);
+    }
+}
 
 /// A fence, outside of the gate.
 #[cold]
-pub fn fence(thread: &mut Thread, _order: Order, site: u32) -> Detector {
-    control::calls::fence(thread, site);
+pub fn fence(thread: &mut Thread, order: Order, site: u32) -> Detector {
     match mode() {
-        Mode::Run | Mode::Record | Mode::Replay => Detector::Follows,
-        Mode::Explore => Detector::Stays,
+        Mode::Run | Mode::Record | Mode::Replay => {
+            control::calls::fence(thread, site);
+            Detector::Follows
+        }
+        Mode::Explore => {
+            explore::fence(thread, order, site);
+            Detector::Stays
+        }
     }
 }

@@ -15,6 +15,10 @@ pub struct Options {
     pub every: bool,
     /// The file of the schedule that a replay enforces.
     pub schedule: String,
+    /// The descriptor of the channel to the tool that explores.
+    pub channel: i32,
+    /// Whether a wait on a condition variable may end for no reason.
+    pub no_spurious: bool,
     /// Collect after so many new sets (for tests; 0: when it is worth it).
     pub collect: u32,
     /// Clocks begin here (for tests).
@@ -55,6 +59,8 @@ impl Options {
                     _ => Mode::Run,
                 }),
                 "every" => self.every = value == "1",
+                "channel" => self.channel = value.parse().unwrap_or(-1),
+                "spurious" => self.no_spurious = value == "0",
                 "schedule" => self.schedule = value.to_owned(),
                 "collect" => self.collect = value.parse().unwrap_or(0),
                 "clock" => self.clock = value.parse().unwrap_or(0),

@@ -1,6 +1,6 @@
 //! Before the program's first instruction, and when something is beyond us.
 
-use crate::{collect, gate, layout, output, record, thread};
+use crate::{collect, explore, gate, layout, output, record, thread};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static MAPPED: AtomicBool = AtomicBool::new(false);
@@ -43,6 +43,7 @@ pub fn start(block: *mut thread::Block) {
 /// The run cannot be followed any more.
 #[cold]
 pub fn give_up(why: &str) -> ! {
+    explore::unsupported(why);
     let line = format!("{{\"pid\":{},\"gap\":{{\"what\":\"{why}\",\"ends\":true}}}}\n", output::pid());
     output::line(&line, || format!("raddle: {why}; the program ends here\n"));
     unsafe { libc::_exit(2) }

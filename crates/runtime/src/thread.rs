@@ -476,6 +476,26 @@ impl Thread {
         unsafe { (*self.block).top }
     }
 
+    /// Calls `visit` with the sites of the calls that the thread is in, innermost first, but for the function that it runs now.
+    pub fn each_call(&self, mut visit: impl FnMut(u32)) {
+        let base = (record_address(self.index) + FRAMES) as *const Frame;
+        let mut frame = if self.block.is_null() { base } else { self.top().cast_const() };
+        while frame > base {
+            frame = frame.wrapping_sub(1);
+            let call = unsafe { (*frame).call };
+            if call != 0 {
+                visit(call);
+            }
+        }
+    }
+
+    /// A site of the function that the thread was started with, 0 before it runs.
+    pub fn first_function(&self) -> u32 {
+        let base = (record_address(self.index) + FRAMES) as *const Frame;
+        let runs = !self.block.is_null() && self.top().cast_const() > base;
+        if runs { unsafe { (*base.wrapping_add(1)).function } } else { 0 }
+    }
+
     /// Notes which function the thread runs: the one in its second frame.
     pub fn note_function(&mut self) {
         let frame = (record_address(self.index) + FRAMES + size_of::<Frame>()) as *const Frame;

@@ -5,7 +5,8 @@
 //! know what happened by the result.
 
 use super::operation::{Family, How, Kind, Mode, Operation, Outcome};
-use super::{CONSISTENT, batons, is_on, stop};
+use super::{CONSISTENT, Ending, batons, is_on, stop};
+use crate::explore;
 use crate::lanes;
 use crate::observe;
 use crate::thread::{self, Thread};
@@ -13,7 +14,7 @@ use crate::thread::{self, Thread};
 /// The calling thread, if it is under control.
 #[inline(always)]
 fn controlled() -> Option<&'static mut Thread> {
-    if !is_on() {
+    if !is_on() || observe::mode() == observe::Mode::Explore && !explore::is_running() {
         return None;
     }
     thread::current().filter(|thread| thread.busy == 0)
@@ -101,6 +102,7 @@ pub fn created(me: &Thread, child: u32, detached: bool) {
     if is_on() {
         let site = me.call_site();
         super::with(|model| model.created(me.id, child, detached, site));
+        explore::tell_notes();
     }
 }
 
@@ -137,10 +139,10 @@ pub fn end(me: &mut Thread) {
 }
 
 /// The process is about to end.
-pub fn exit() {
+pub fn exit(ending: Ending) {
     if let Some(me) = controlled() {
         let site = me.call_site();
-        stop(me, Operation::new(Kind::Exit, site));
+        stop(me, Operation { number: ending.number(), ..Operation::new(Kind::Exit, site) });
     }
 }
 

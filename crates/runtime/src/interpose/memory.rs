@@ -25,11 +25,17 @@ unsafe extern "C" {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malloc(bytes: size_t) -> *mut c_void {
+    if explored::is_on() {
+        return explored::allocate(bytes, 16);
+    }
     made(__libc_malloc(bytes), bytes)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calloc(count: size_t, bytes: size_t) -> *mut c_void {
+    if explored::is_on() {
+        return explored::zeroed(count, bytes);
+    }
     made(__libc_calloc(count, bytes), count.wrapping_mul(bytes))
 }
 
@@ -37,6 +43,9 @@ pub unsafe extern "C" fn calloc(count: size_t, bytes: size_t) -> *mut c_void {
 pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: size_t) -> *mut c_void {
     if block.is_null() {
         return malloc(bytes);
+    }
+    if explored::is_on() {
+        return explored::resize(block, bytes);
     }
     if let Some(thread) = thread::current() {
         heap::gone(thread, block as usize);
@@ -66,6 +75,9 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
     if block.is_null() {
         return;
     }
+    if explored::is_on() {
+        return explored::free(block);
+    }
     if let Some(thread) = thread::current() {
         heap::gone(thread, block as usize);
     }
@@ -74,27 +86,33 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn memalign(alignment: size_t, bytes: size_t) -> *mut c_void {
+    if explored::is_on() {
+        return explored::allocate(bytes, alignment);
+    }
     made(__libc_memalign(alignment, bytes), bytes)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aligned_alloc(alignment: size_t, bytes: size_t) -> *mut c_void {
-    made(__libc_memalign(alignment, bytes), bytes)
+    memalign(alignment, bytes)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn valloc(bytes: size_t) -> *mut c_void {
-    made(__libc_memalign(4096, bytes), bytes)
+    memalign(4096, bytes)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pvalloc(bytes: size_t) -> *mut c_void {
-    let bytes = bytes.next_multiple_of(4096);
-    made(__libc_memalign(4096, bytes), bytes)
+    memalign(4096, bytes.next_multiple_of(4096))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(block: *mut *mut c_void, alignment: size_t, bytes: size_t) -> i32 {
+    if explored::is_on() {
+        *block = explored::allocate(bytes, alignment);
+        return 0;
+    }
     let result = real::posix_memalign(block, alignment, bytes);
     if result == 0 {
         made(*block, bytes);
@@ -159,4 +177,55 @@ unsafe fn made(block: *mut c_void, bytes: size_t) -> *mut c_void {
         _ => {}
     }
     block
+}
+
+/// The heap of an exploration: nothing is handed out twice, and blocks are told.
+mod explored {
+    use crate::control;
+    use crate::explore::{self, Found};
+    use crate::observe::{self, Mode};
+    use crate::thread;
+    use libc::c_void;
+
+    pub fn is_on() -> bool {
+        observe::mode() == Mode::Explore
+    }
+
+    pub fn allocate(bytes: usize, alignment: usize) -> *mut c_void {
+        explore::allocate(bytes, alignment).cast()
+    }
+
+    /// Memory is zero when it is handed out.
+    pub fn zeroed(count: usize, bytes: usize) -> *mut c_void {
+        match count.checked_mul(bytes) {
+            Some(bytes) => allocate(bytes, 16),
+            None => std::ptr::null_mut(),
+        }
+    }
+
+    pub unsafe fn resize(block: *mut c_void, bytes: usize) -> *mut c_void {
+        let old = match explore::find_block(block as usize) {
+            Found::Block { bytes } => bytes,
+            Found::AlreadyFreed | Found::NoBlock => 0,
+        };
+        let new = allocate(bytes, 16);
+        std::ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast::<u8>(), old.min(bytes));
+        free(block);
+        new
+    }
+
+    pub fn free(block: *mut c_void) {
+        let address = block as usize;
+        match explore::find_block(address) {
+            Found::Block { bytes } => {
+                if let Some(thread) = thread::current() {
+                    explore::freed(thread, address, bytes);
+                }
+                control::forget_range(address, address + bytes);
+                explore::free_block(address);
+            }
+            Found::AlreadyFreed => explore::fault("double-free", address),
+            Found::NoBlock => {}
+        }
+    }
 }

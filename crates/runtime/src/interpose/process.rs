@@ -2,8 +2,8 @@
 
 use super::real::real;
 use super::threads;
-use crate::control::calls;
-use crate::{gate, heap, mixed, objects, output, record, records, report, thread};
+use crate::control::{Ending, calls};
+use crate::{explore, gate, heap, mixed, objects, output, record, records, report, thread};
 use libc::{c_char, pid_t};
 
 real! {
@@ -15,6 +15,7 @@ real! {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> pid_t {
     let Some(me) = thread::current() else { return real::fork() };
+    explore::unsupported("fork");
     let tables = heap::lock_all();
     me.busy += 1;
     let child = real::fork();
@@ -56,7 +57,7 @@ pub unsafe extern "C" fn _Exit(status: i32) -> ! {
 /// Under control other threads may go on before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn abort() -> ! {
-    calls::exit();
+    calls::exit(Ending::Abort);
     real::abort()
 }
 
@@ -67,7 +68,7 @@ pub unsafe extern "C-unwind" fn __assert_fail(
     line: u32,
     function: *const c_char,
 ) -> ! {
-    calls::exit();
+    calls::exit(Ending::Assertion);
     // The message says what failed; the abort in it is the end of the same operation.
     if let Some(me) = thread::current() {
         me.busy += 1;
@@ -76,7 +77,7 @@ pub unsafe extern "C-unwind" fn __assert_fail(
 }
 
 fn end(status: i32) -> ! {
-    calls::exit();
+    calls::exit(Ending::Exit(status));
     report::exit();
     loop {
         unsafe { libc::syscall(libc::SYS_exit_group, status) };

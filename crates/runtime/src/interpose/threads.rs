@@ -7,11 +7,13 @@ use super::mutex::thrd;
 use super::real::real;
 use crate::contexts;
 use crate::control::{self, How, calls};
+use crate::explore;
 use crate::gate;
 use crate::heap;
 use crate::hooks::__raddle_block;
 use crate::log::{self, What};
 use crate::objects;
+use crate::observe::{self, Mode as Mode3};
 use crate::record;
 use crate::spin::Spin;
 use crate::thread::{self, DETACHED, ENDED, Mode, RUNNING, Thread};
@@ -82,8 +84,9 @@ pub unsafe extern "C" fn pthread_create(
     argument: *mut c_void,
 ) -> i32 {
     let detached = is_detached(attributes);
-    make(handle, routine as usize, argument, detached, |handle, start| {
-        real::pthread_create(handle, attributes, run, start)
+    make(handle, routine as usize, argument, detached, |handle, start| match observe::mode() {
+        Mode3::Explore => fiber(handle, start, explored),
+        _ => real::pthread_create(handle, attributes, run, start),
     })
     .unwrap_or_else(|| real::pthread_create(handle, attributes, routine, argument))
 }
@@ -94,8 +97,11 @@ pub unsafe extern "C" fn thrd_create(
     routine: RoutineC11,
     argument: *mut c_void,
 ) -> i32 {
-    make(handle, routine as usize, argument, false, |handle, start| real::thrd_create(handle, run_c11, start))
-        .unwrap_or_else(|| real::thrd_create(handle, routine, argument))
+    make(handle, routine as usize, argument, false, |handle, start| match observe::mode() {
+        Mode3::Explore => fiber(handle, start, explored_c11),
+        _ => real::thrd_create(handle, run_c11, start),
+    })
+    .unwrap_or_else(|| real::thrd_create(handle, routine, argument))
 }
 
 #[unsafe(no_mangle)]
@@ -103,13 +109,13 @@ pub unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mu
     if let Err(error) = may_join(handle, How::Block) {
         return error;
     }
-    joined(handle, real::pthread_join(handle, result))
+    joined(handle, reap(handle, result))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> i32 {
     match may_join(handle, How::Try) {
-        Ok(Ended::Surely) => joined(handle, real::pthread_join(handle, result)),
+        Ok(Ended::Surely) => joined(handle, reap(handle, result)),
         Ok(Ended::Perhaps) => joined(handle, real::pthread_tryjoin_np(handle, result)),
         Err(error) => error,
     }
@@ -122,7 +128,7 @@ pub unsafe extern "C-unwind" fn pthread_timedjoin_np(
     until: *const timespec,
 ) -> i32 {
     match may_join(handle, How::Timed) {
-        Ok(Ended::Surely) => joined(handle, real::pthread_join(handle, result)),
+        Ok(Ended::Surely) => joined(handle, reap(handle, result)),
         Ok(Ended::Perhaps) => joined(handle, real::pthread_timedjoin_np(handle, result, until)),
         Err(error) => error,
     }
@@ -136,7 +142,7 @@ pub unsafe extern "C-unwind" fn pthread_clockjoin_np(
     until: *const timespec,
 ) -> i32 {
     match may_join(handle, How::Timed) {
-        Ok(Ended::Surely) => joined(handle, real::pthread_join(handle, result)),
+        Ok(Ended::Surely) => joined(handle, reap(handle, result)),
         Ok(Ended::Perhaps) => joined(handle, real::pthread_clockjoin_np(handle, result, clock, until)),
         Err(error) => error,
     }
@@ -147,6 +153,14 @@ pub unsafe extern "C-unwind" fn thrd_join(handle: pthread_t, result: *mut i32) -
     if let Err(error) = may_join(handle, How::Block) {
         return thrd(error);
     }
+    if explore::is_running() {
+        let mut value = std::ptr::null_mut();
+        let reaped = joined(handle, reap(handle, &mut value));
+        if let Some(result) = result.as_mut() {
+            *result = value as i32;
+        }
+        return reaped;
+    }
     joined(handle, real::thrd_join(handle, result))
 }
 
@@ -156,7 +170,7 @@ pub unsafe extern "C" fn pthread_detach(handle: pthread_t) -> i32 {
         return error;
     }
     detach(handle);
-    real::pthread_detach(handle)
+    if explore::is_running() { 0 } else { real::pthread_detach(handle) }
 }
 
 #[unsafe(no_mangle)]
@@ -165,7 +179,7 @@ pub unsafe extern "C" fn thrd_detach(handle: pthread_t) -> i32 {
         return thrd(error);
     }
     detach(handle);
-    real::thrd_detach(handle)
+    if explore::is_running() { 0 } else { real::thrd_detach(handle) }
 }
 
 /// Whether the thread has ended for the program, so that waiting for it is short.
@@ -181,6 +195,43 @@ fn may_join(handle: pthread_t, how: How) -> Result<Ended, i32> {
         Some(0) => Ok(Ended::Surely),
         Some(error) => Err(error),
     }
+}
+
+/// Takes the result of a thread that has ended.
+unsafe fn reap(handle: pthread_t, result: *mut *mut c_void) -> i32 {
+    if !explore::is_running() {
+        return real::pthread_join(handle, result);
+    }
+    let ended = control::with(|model| model.by_handle(handle));
+    if let (Some(result), Some(ended)) = (result.as_mut(), ended) {
+        *result = explore::result_of(ended) as *mut c_void;
+    }
+    0
+}
+
+/// The new thread is a fiber that runs `entry`.
+unsafe fn fiber(handle: *mut pthread_t, start: *mut c_void, entry: extern "C" fn(usize) -> !) -> i32 {
+    let Thread { id, index, .. } = *(*start.cast::<Start>()).thread;
+    match explore::spawn(id, index, entry, start as usize) {
+        Some(own) => {
+            *handle = own as pthread_t;
+            0
+        }
+        None => {
+            explore::unsupported("more than 64 threads");
+            libc::EAGAIN
+        }
+    }
+}
+
+extern "C" fn explored(start: usize) -> ! {
+    explore::start_thread();
+    explore::end_thread(run(start as *mut c_void) as usize)
+}
+
+extern "C" fn explored_c11(start: usize) -> ! {
+    explore::start_thread();
+    explore::end_thread(run_c11(start as *mut c_void) as usize)
 }
 
 /// A thread of our own, that the program does not know.
@@ -210,7 +261,9 @@ unsafe fn make(
     let (index, id) = (thread.index, thread.id);
     if controlled {
         calls::created(maker, id, detached);
-        control::batons::watch(start_own);
+        if control::is_detecting() {
+            control::batons::watch(start_own);
+        }
     }
     let start = Box::into_raw(Box::new(Start { thread, routine, argument, visitors: AtomicU32::new(0) }));
     let mut own_handle = 0;
@@ -256,7 +309,9 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
         register(start, libc::pthread_self(), thread.index);
         libc::pthread_setspecific(KEY.load(Relaxed), (thread as *mut Thread).cast());
         gate::enter(thread);
-        clean_stack(thread);
+        if control::is_detecting() {
+            clean_stack(thread);
+        }
         let index = thread.index;
         thread.begin(__raddle_block());
         let thread = thread::record(index);

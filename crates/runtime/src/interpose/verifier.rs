@@ -2,7 +2,7 @@
 //! schedule has the values, and sections are a lock of the model's. `VERIFIER_C` defines the functions themselves.
 
 use super::mutex::{given_up, taken};
-use crate::control::{Family, How, calls};
+use crate::control::{Ending, Family, How, calls};
 use crate::thread::Mode;
 
 /// In the place of an address: nothing of the program's can be there.
@@ -31,5 +31,6 @@ pub extern "C" fn __raddle_section(enter: i32) {
 /// The run does not count: an assumption of the program does not hold.
 #[unsafe(no_mangle)]
 pub extern "C" fn __raddle_assumption_failed() -> ! {
+    calls::exit(Ending::Infeasible);
     crate::control::schedule::end("infeasible", "")
 }

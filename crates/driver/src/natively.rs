@@ -1,0 +1,191 @@
+//! Exploration of the real program instead of its interpretation: builds it if need be, searches with it as the machine, and has every
+//! claim confirmed in a fresh process.
+//!
+//! Never says `safe`: nobody checks that the search saw every run, and library code that was not instrumented is not followed. What it
+//! finds has been seen to happen in the program itself.
+
+use crate::confirm::{self, Judge};
+use crate::engine::{self, Explored};
+use crate::guard::guarded;
+use crate::load::{self, Loaded};
+use crate::outcome::{self, Draft};
+use crate::watchdog::{Bounds, watched};
+use crate::{Answer, Control, Driver, DriverError, Mode, Search, Spurious, Subject, plain};
+use raddle_base::SiteId;
+use raddle_certify::{
+    ConfirmedProblem, ConfirmedRace, Refusal, Witness, confirm_problem_on, confirm_race_on,
+};
+use raddle_event::ProblemKind;
+use raddle_explore::dpor;
+use raddle_explore::enumerate::{self, Exploration, Limits};
+use raddle_explore::random::{Plan, Strategy, random};
+use raddle_finding::UnknownReason;
+use raddle_ir::Program;
+use raddle_machine::Visibility;
+use raddle_native::machine::{self, NativeMachine, Stacks};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Instant;
+use tempfile::TempDir;
+
+pub(crate) fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
+    let began = Instant::now();
+    if let Some(search) = needs_interpreter(search.mode) {
+        return Err(DriverError::NotNative { search });
+    }
+    let built = Built::new(subject)?;
+    let loaded = load::load(&Subject { inputs: vec![built.native.program.clone()], ..subject.clone() })?;
+    let mut warnings = loaded.warnings.clone();
+    let draft = explored(&loaded, &built.native, search, control, began, &mut warnings);
+    Ok(Answer { outcome: draft.into_outcome(), warnings })
+}
+
+fn explored(
+    loaded: &Loaded,
+    native: &machine::Subject,
+    search: &Search,
+    control: Control<'_>,
+    began: Instant,
+    warnings: &mut Vec<String>,
+) -> Draft {
+    match explore(native, search, control, began) {
+        Ok(mut explored) => {
+            warnings.append(&mut explored.warnings);
+            let judge = Native { program: &loaded.program, native };
+            let confirmed = confirm::confirm(&judge, loaded, &explored.exploration, search.mode);
+            explored.incomplete.push(plain(NOT_CERTIFIED));
+            outcome::merge(loaded, &explored, confirmed, search)
+        }
+        Err(reason) => outcome::nothing(reason),
+    }
+}
+
+const NOT_CERTIFIED: &str = "the program was explored natively, which nobody can check afterwards; `raddle check` gives answers with certificates";
+
+fn explore(
+    native: &machine::Subject,
+    search: &Search,
+    control: Control<'_>,
+    began: Instant,
+) -> Result<Explored, UnknownReason> {
+    guarded("explore --native", || {
+        let mut machine =
+            NativeMachine::start(native, Stacks::Unwanted).map_err(|error| plain(&error.to_string()))?;
+        let bounds = Bounds { time: search.time, memory: search.memory, began };
+        let start = Instant::now();
+        watched(control.interrupt, bounds, |watch| {
+            let limits = engine::limits(search, control, watch);
+            let mut exploration = find(&mut machine, search, &limits);
+            let seconds = start.elapsed().as_secs_f64();
+            if !watch.is_over() {
+                engine::simplify(&mut machine, &mut exploration);
+            }
+            Ok(Explored {
+                exploration,
+                pruning: None,
+                seconds,
+                incomplete: Vec::new(),
+                stopped: if watch.is_over() { watch.reason() } else { String::new() },
+                tree: Err("native exploration writes down no tree".to_owned()),
+                warnings: Vec::new(),
+            })
+        })
+    })?
+}
+
+fn find(machine: &mut NativeMachine, search: &Search, limits: &Limits) -> Exploration {
+    let by_chance = |strategy| Plan { strategy, seed: search.chance.seed, runs: search.chance.runs };
+    match search.mode {
+        Mode::Dpor => dpor::baseline(machine, limits, Visibility::SyncOnly).exploration,
+        Mode::Enumerate => enumerate::sync(machine, limits),
+        Mode::Random => random(machine, limits, Visibility::SyncOnly, by_chance(Strategy::Walk)),
+        Mode::Pct => {
+            let plan = by_chance(Strategy::Pct { depth: search.chance.depth });
+            random(machine, limits, Visibility::SyncOnly, plan)
+        }
+        Mode::Optimal | Mode::Pdp | Mode::Symmetric | Mode::Stateful | Mode::EveryAccess => {
+            dpor::optimal(machine, limits, Visibility::SyncOnly).exploration
+        }
+    }
+}
+
+/// Searches that look into states, or at every access of the source.
+fn needs_interpreter(mode: Mode) -> Option<&'static str> {
+    match mode {
+        Mode::Optimal | Mode::Dpor | Mode::Enumerate | Mode::Random | Mode::Pct => None,
+        Mode::Pdp => Some("pdp"),
+        Mode::Symmetric => Some("symmetric"),
+        Mode::Stateful => Some("stateful"),
+        Mode::EveryAccess => Some("every-access"),
+    }
+}
+
+/// The program to run, and its folder if it was built for this.
+struct Built {
+    native: machine::Subject,
+    _folder: Option<TempDir>,
+}
+
+impl Built {
+    fn new(subject: &Subject) -> Result<Built, DriverError> {
+        let (program, folder) = match &subject.inputs[..] {
+            [one] if raddle_native::is_program(one) => (one.clone(), None),
+            sources => {
+                let folder = tempfile::Builder::new()
+                    .prefix("raddle-explore-")
+                    .tempdir()
+                    .map_err(|source| DriverError::Write { path: std::env::temp_dir(), source })?;
+                let program = folder.path().join(load::program_name(subject));
+                build(sources, &subject.cflags, &program)?;
+                (program, Some(folder))
+            }
+        };
+        let spurious = match subject.spurious {
+            Spurious::On => machine::Spurious::On,
+            Spurious::Off => machine::Spurious::Off,
+        };
+        let arguments = subject.args.iter().map(OsString::from).collect();
+        let native = machine::Subject { program, arguments, stdin: subject.stdin.clone(), spurious };
+        Ok(Built { native, _folder: folder })
+    }
+}
+
+/// With checks everywhere and little optimisation, so that the program's accesses are those of its source.
+fn build(sources: &[PathBuf], flags: &[String], program: &PathBuf) -> Result<(), DriverError> {
+    let own = ["-O0", "-g", "-pthread", "-w", "--raddle-no-prune", "-o"];
+    let mut words: Vec<OsString> = own.into_iter().map(OsString::from).collect();
+    words.push(program.into());
+    words.extend(flags.iter().map(OsString::from));
+    words.extend(sources.iter().map(OsString::from));
+    match crate::cc(Driver::C, words)? {
+        0 => Ok(()),
+        status => Err(DriverError::NotBuilt { status }),
+    }
+}
+
+/// Replays claims in fresh processes, which take down stacks.
+struct Native<'a> {
+    program: &'a Program,
+    native: &'a machine::Subject,
+}
+
+impl Native<'_> {
+    fn fresh(&self) -> Result<NativeMachine, Refusal> {
+        NativeMachine::start(self.native, Stacks::Wanted).map_err(|error| Refusal::Start(error.to_string()))
+    }
+}
+
+impl Judge for Native<'_> {
+    fn race(&self, witness: &Witness, sites: (SiteId, SiteId)) -> Result<ConfirmedRace, Refusal> {
+        confirm_race_on(self.program, || self.fresh(), witness, sites)
+    }
+
+    fn problem(
+        &self,
+        witness: &Witness,
+        kind: ProblemKind,
+        site: SiteId,
+    ) -> Result<ConfirmedProblem, Refusal> {
+        confirm_problem_on(self.program, || self.fresh(), witness, kind, site)
+    }
+}

@@ -1,0 +1,280 @@
+//! The real program as a [`Machine`]: all its threads run in one process of its own, one at a time, as this side says.
+//!
+//! A checkpoint is the length of the schedule. Going back costs nothing; the next step has the program start anew and make all choices
+//! up to it, in one request. Nothing is trusted to be the same again: a hash of everything that was said on the way is compared, and
+//! an execution that differs ends as unsupported. See `docs/decisions/0019`.
+
+mod state;
+mod table;
+mod words;
+
+use crate::{NativeError, binary};
+use raddle_base::SiteId;
+use raddle_event::{Addr, Choice, Event, EventKind, Loc, ObjectId, Problem, ThreadId};
+use raddle_machine::{
+    Canonical, Machine, Names, ObjectInfo, ObjectKind, ObjectNames, Operation, Origin, Sink, StackSource,
+    Status, ThreadInfo, Visibility,
+};
+use raddle_runtime::explore::channel::{self, Choice as Wanted};
+use raddle_runtime::explore::{Heard, Host, Launch, Silence, Visible, Wishes};
+use state::{State, UNSTEADY};
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+use table::Table;
+
+/// What is explored.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Built by `raddle cc`.
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
+    pub stdin: Option<PathBuf>,
+    pub spurious: Spurious,
+}
+
+/// Whether waits on condition variables may end for no reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spurious {
+    On,
+    Off,
+}
+
+/// Whether call stacks are taken down at each event: for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stacks {
+    Wanted,
+    Unwanted,
+}
+
+/// A program that comes to no visible operation for so long is given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The program in a process of its own, right before `main` or at the end of a schedule.
+pub struct NativeMachine {
+    host: Host,
+    table: Rc<Table>,
+    stacks: Stacks,
+    path: Vec<Wanted>,
+    /// One more than the choices of the path.
+    states: Vec<State>,
+    /// Whether the program stands where the path ends.
+    there: bool,
+    /// Why nothing that was known of the program holds any more: it did something else when run again, or its process is gone.
+    lost: Option<Status>,
+}
+
+impl NativeMachine {
+    pub fn start(subject: &Subject, stacks: Stacks) -> Result<Self, NativeError> {
+        let binary = binary::open(subject.program.as_os_str())?;
+        let table = Table::new(binary::table(&binary.path)?);
+        let problem = |reason: String| NativeError::Explore { path: binary.path.clone(), reason };
+        let stdin = match &subject.stdin {
+            Some(path) => Some(File::open(path).map_err(|error| NativeError::file(path, error))?),
+            None => None,
+        };
+        let launch = Launch {
+            program: binary.path.as_os_str(),
+            arguments: &subject.arguments,
+            stdin,
+            spurious: subject.spurious == Spurious::On,
+            patience: PATIENCE,
+        };
+        let mut host = Host::start(launch).map_err(|error| problem(error.to_string()))?;
+        host.is_ready().map_err(|silence| problem(words_of(&silence)))?;
+        let wishes = wishes(stacks, false);
+        let first = {
+            let heard = host.ask(true, &[], wishes).map_err(|silence| problem(words_of(&silence)))?;
+            State::first(&heard, &table).map_err(|_| problem(NONSENSE.to_owned()))?
+        };
+        Ok(Self {
+            host,
+            table: Rc::new(table),
+            stacks,
+            path: Vec::new(),
+            states: vec![first],
+            there: true,
+            lost: None,
+        })
+    }
+
+    fn now(&self) -> &State {
+        self.states.last().expect("there is always the first state")
+    }
+
+    fn strand(&self, thread: ThreadId) -> Option<&state::Strand> {
+        self.now().strands.get(thread.0 as usize).map(Rc::as_ref)
+    }
+
+    /// The state behind a choice, and its events told.
+    fn went(&mut self, choice: Choice, sink: &mut dyn Sink) -> Result<State, Status> {
+        let before = self.states.last().expect("there is always the first state");
+        let wanted = Wanted { thread: choice.thread.0, variant: choice.variant };
+        self.path.push(wanted);
+        let choices = if self.there { std::slice::from_ref(&wanted) } else { &self.path[..] };
+        if self.path.len() > channel::MOST_CHOICES {
+            return Err(Status::Limit { reason: "visible operations of one run".to_owned() });
+        }
+        let wishes = wishes(self.stacks, before.hashes);
+        let heard = self.host.ask(!self.there, choices, wishes).map_err(|silence| Status::Unsupported {
+            site: before.strands[choice.thread.0 as usize].operation.map_or(SiteId::NONE, |op| op.site),
+            reason: words_of(&silence),
+        })?;
+        self.there = true;
+        if heard.answer.made as usize != choices.len() || heard.answer.digest_before != before.digest {
+            return Err(Status::Unsupported { site: SiteId::NONE, reason: UNSTEADY.to_owned() });
+        }
+        let after = before
+            .after(choice, &heard, &self.table)
+            .map_err(|_| Status::Unsupported { site: SiteId::NONE, reason: NONSENSE.to_owned() })?;
+        for event in heard.events {
+            let stack = Stack { table: &self.table, heard: &heard, event };
+            let (thread, site) = (ThreadId(event.thread), self.table.original(event.site));
+            words::each_event(event, |kind: EventKind| sink.event(Event { thread, site, kind }, &stack));
+        }
+        Ok(after)
+    }
+}
+
+const NONSENSE: &str = "the program wrote over Raddle's own memory";
+
+fn wishes(stacks: Stacks, version: bool) -> Wishes {
+    Wishes { stacks: stacks == Stacks::Wanted, version }
+}
+
+fn words_of(silence: &Silence) -> String {
+    match silence {
+        Silence::Ended(why) => format!("the program's process has ended ({why})"),
+        Silence::NoProgress => {
+            format!("no visible operation for {} seconds", PATIENCE.as_secs())
+        }
+    }
+}
+
+/// The calls around an event.
+struct Stack<'a> {
+    table: &'a Table,
+    heard: &'a Heard<'a>,
+    event: &'a channel::Event,
+}
+
+impl StackSource for Stack<'_> {
+    fn call_sites(&self) -> Vec<SiteId> {
+        self.table.calls(self.event.site, self.heard.stack(self.event.stack, self.event.depth))
+    }
+}
+
+impl Machine for NativeMachine {
+    type Checkpoint = usize;
+
+    fn thread_count(&self) -> u32 {
+        self.now().strands.len() as u32
+    }
+
+    fn status(&self) -> Status {
+        self.now().status.clone()
+    }
+
+    fn pending(&self, thread: ThreadId) -> Option<Operation> {
+        self.strand(thread)?.operation
+    }
+
+    fn enabled(&self, choices: &mut Vec<Choice>) {
+        choices.clone_from(&self.now().enabled);
+    }
+
+    fn standpoint(&self, thread: ThreadId) -> u64 {
+        self.strand(thread).map_or(0, |strand| strand.local)
+    }
+
+    fn step(&mut self, choice: Choice, sink: &mut dyn Sink) {
+        if let Some(status) = self.lost.clone() {
+            self.path.push(Wanted { thread: choice.thread.0, variant: choice.variant });
+            self.there = false;
+            return self.states.push(self.now().ended(status));
+        }
+        assert!(self.now().enabled.contains(&choice), "{choice:?} is not enabled");
+        let after = self.went(choice, sink).unwrap_or_else(|status| {
+            self.there = false;
+            self.lost = Some(status.clone());
+            self.now().ended(status)
+        });
+        self.states.push(after);
+    }
+
+    fn checkpoint(&mut self) -> usize {
+        self.path.len()
+    }
+
+    fn restore(&mut self, checkpoint: &usize) {
+        assert!(*checkpoint <= self.path.len(), "an earlier checkpoint was restored");
+        self.there &= *checkpoint == self.path.len();
+        self.path.truncate(*checkpoint);
+        self.states.truncate(*checkpoint + 1);
+    }
+
+    fn discard(&mut self, _checkpoint: usize) {}
+
+    /// Nothing is known to be the same state but the same execution.
+    fn canonical(&mut self) -> Canonical {
+        let threads = (0..self.thread_count()).map(|thread| (ThreadId(thread), ThreadId(thread)));
+        let key = u128::from(self.now().digest) << 64 | self.path.len() as u128;
+        Canonical { key, names: Names::new(threads.collect(), ObjectNames::Same) }
+    }
+
+    fn problems(&self) -> &[Problem] {
+        &self.now().problems
+    }
+
+    fn assumptions(&self) -> Vec<&'static str> {
+        if self.now().slept { vec!["A-HASH"] } else { Vec::new() }
+    }
+
+    /// What the program prints is dropped.
+    fn output(&self) -> &[u8] {
+        &[]
+    }
+
+    /// At the start of an execution only: one that was made with other visible operations cannot be made again.
+    fn set_visibility(&mut self, visibility: Visibility) {
+        match visibility {
+            Visibility::SyncOnly => self.host.set_visible(Visible::None),
+            Visibility::EveryAccess => self.host.set_visible(Visible::All),
+            Visibility::Sites(sites) => self.host.set_visible(Visible::Sites(&self.table.copies(&sites))),
+        }
+    }
+
+    fn thread_info(&self, thread: ThreadId) -> ThreadInfo {
+        let strand = self.strand(thread);
+        let entry = match thread {
+            ThreadId::MAIN => "main".to_owned(),
+            _ => strand.map(|strand| self.table.function(strand.function)).unwrap_or_default(),
+        };
+        ThreadInfo { entry, created: strand.and_then(|strand| strand.created.clone()) }
+    }
+
+    fn origin(&self, _thread: ThreadId) -> Option<Origin> {
+        None
+    }
+
+    fn call_sites(&self, _thread: ThreadId) -> Vec<SiteId> {
+        Vec::new()
+    }
+
+    /// Objects are parts of the address space, without names.
+    fn object_info(&self, object: ObjectId) -> ObjectInfo {
+        let _ = object;
+        ObjectInfo { kind: ObjectKind::Global, name: String::new(), size: 0, allocated: None }
+    }
+
+    fn place_name(&self, loc: Loc) -> String {
+        let _ = loc;
+        String::new()
+    }
+
+    fn held_locks(&self, thread: ThreadId) -> Vec<Addr> {
+        self.strand(thread).map(|strand| strand.held.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,320 @@
+//! What is known of one state of an execution: where threads stand, what is open to them, who sleeps.
+//!
+//! The program says what is possible; that a thread which goes round in circles need not do so again is found out here, by the rule
+//! that the interpreter uses ([`raddle_machine::Stutter`]). Local state is a hash of stack and registers, rests of dead variables included,
+//! so a round may go unnoticed; then the run ends at a limit. Memory is hashed only in executions that come to an operation
+//! which can be part of a loop without effect, because that takes time.
+
+use super::table::Table;
+use super::words::{self, addr};
+use raddle_base::SiteId;
+use raddle_event::{Addr, Choice, EventKind, Problem, ProblemKind, ThreadId};
+use raddle_machine::{LockHow, OpKind, Operation, Place, Rest, Status, Stutter};
+use raddle_runtime::explore::Heard;
+use raddle_runtime::explore::channel;
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub(super) struct State {
+    pub(super) strands: Vec<Rc<Strand>>,
+    pub(super) status: Status,
+    /// Open choices.
+    pub(super) enabled: Rc<Vec<Choice>>,
+    pub(super) digest: u64,
+    /// Whether memory is hashed.
+    pub(super) hashes: bool,
+    pub(super) slept: bool,
+    pub(super) problems: Rc<Vec<Problem>>,
+    version: u64,
+    /// Over the local states of all threads.
+    locals: u64,
+}
+
+/// A thread.
+#[derive(Clone)]
+pub(super) struct Strand {
+    pub(super) operation: Option<Operation>,
+    pub(super) local: u64,
+    /// Locks held, outermost first.
+    pub(super) held: Vec<Addr>,
+    /// Where it was created.
+    pub(super) created: Option<(ThreadId, SiteId, Vec<SiteId>)>,
+    /// A site of its start function, 0 as long as it is not known.
+    pub(super) function: u32,
+    /// It is in a wait that has woken up for no reason.
+    roused: bool,
+    stutter: Stutter,
+}
+
+/// The program said something that it cannot say.
+pub(super) struct Nonsense;
+
+impl State {
+    /// Before `main`.
+    pub(super) fn first(heard: &Heard<'_>, table: &Table) -> Result<State, Nonsense> {
+        let mut state = State {
+            strands: Vec::new(),
+            status: Status::Running,
+            enabled: Rc::default(),
+            digest: heard.answer.digest,
+            hashes: false,
+            slept: false,
+            problems: Rc::default(),
+            version: 0,
+            locals: 0,
+        };
+        state.arrive(ThreadId::MAIN, heard, table)?;
+        Ok(state)
+    }
+
+    /// After the thread has taken a choice.
+    pub(super) fn after(&self, choice: Choice, heard: &Heard<'_>, table: &Table) -> Result<State, Nonsense> {
+        let mut next = self.clone();
+        let others = self.others(choice.thread);
+        let strand = next.strand_mut(choice.thread).ok_or(Nonsense)?;
+        strand.stutter.takes(choice.variant, self.version, others);
+        let roused = matches!(strand.operation, Some(Operation { kind: OpKind::WaitBegin { .. }, .. }))
+            && choice.variant == 1;
+        strand.roused = roused;
+        next.arrive(choice.thread, heard, table)?;
+        Ok(next)
+    }
+
+    /// The execution cannot go on.
+    pub(super) fn ended(&self, status: Status) -> State {
+        State { status, enabled: Rc::default(), ..self.clone() }
+    }
+
+    fn arrive(&mut self, moved: ThreadId, heard: &Heard<'_>, table: &Table) -> Result<(), Nonsense> {
+        let answer = heard.answer;
+        self.digest = answer.digest;
+        let old = self.strands.len();
+        for pending in &heard.pending[old.min(heard.pending.len())..] {
+            let operation = words::operation(pending, table).map_err(|()| Nonsense)?;
+            let strand = Strand {
+                operation,
+                local: 0,
+                held: Vec::new(),
+                created: None,
+                function: 0,
+                roused: false,
+                stutter: Stutter::default(),
+            };
+            self.strands.push(Rc::new(strand));
+        }
+        if self.strands.len() != heard.pending.len() || self.strands.is_empty() {
+            return Err(Nonsense);
+        }
+        self.follow(heard, table)?;
+        let pending = &heard.pending[moved.0 as usize];
+        let operation = words::operation(pending, table).map_err(|()| Nonsense)?;
+        let strand = self.strand_mut(moved).ok_or(Nonsense)?;
+        strand.operation = operation;
+        strand.function = pending.function;
+        self.hashes |= operation.is_some_and(may_repeat);
+        // Without a hash of memory no two states are the same.
+        self.version = if answer.version != 0 { answer.version } else { answer.digest };
+        self.status = status(heard, table);
+        if self.status != Status::Running {
+            self.enabled = Rc::default();
+            return self.meet_problems(heard, table);
+        }
+        let new = (old as u32..self.strands.len() as u32).filter(|thread| *thread != moved.0);
+        for thread in std::iter::once(moved.0).chain(new) {
+            self.note_stop(ThreadId(thread), heard.pending[thread as usize].local);
+        }
+        self.meet_problems(heard, table)?;
+        self.open(moved, heard);
+        Ok(())
+    }
+
+    /// What events say about threads and their locks.
+    fn follow(&mut self, heard: &Heard<'_>, table: &Table) -> Result<(), Nonsense> {
+        for event in heard.events {
+            let by = ThreadId(event.thread);
+            let mut told = Ok(());
+            words::each_event(event, |kind| match kind {
+                EventKind::Acquire { lock, .. } => match self.strand_mut(by) {
+                    Some(strand) => strand.held.push(lock),
+                    None => told = Err(Nonsense),
+                },
+                EventKind::Release { lock, .. } => {
+                    if let Some(strand) = self.strand_mut(by)
+                        && let Some(at) = strand.held.iter().rposition(|held| *held == lock)
+                    {
+                        strand.held.remove(at);
+                    }
+                }
+                EventKind::Create { child } => {
+                    let site = table.original(event.site);
+                    let stack = table.calls(event.site, heard.stack(event.stack, event.depth));
+                    match self.strand_mut(child) {
+                        Some(strand) => strand.created = Some((by, site, stack)),
+                        None => told = Err(Nonsense),
+                    }
+                }
+                _ => {}
+            });
+            told?;
+        }
+        Ok(())
+    }
+
+    fn note_stop(&mut self, thread: ThreadId, local: u64) {
+        let version = self.version;
+        let at = thread.0 as usize;
+        let before = self.strands[at].local;
+        let ended = self.strands[at].operation.is_none();
+        let local = if ended { 1 } else { local.max(2) };
+        let without = self.locals.wrapping_sub(token(thread, before));
+        self.locals = without.wrapping_add(token(thread, local));
+        let locals = self.locals;
+        let strand = Rc::make_mut(&mut self.strands[at]);
+        strand.local = local;
+        if ended {
+            strand.stutter.forget();
+            strand.stutter.local = local;
+            return;
+        }
+        let rest = match strand.operation.map(|operation| operation.kind) {
+            Some(OpKind::WaitBegin { .. }) => Rest::Detours,
+            _ if strand.roused => Rest::Never,
+            _ => Rest::WithFewestLocks,
+        };
+        let place = Place { held: strand.held.len() as u32, rest };
+        strand.stutter.stops_at(local, version, locals, place);
+        self.slept |= strand.stutter.sleep.is_some();
+    }
+
+    fn meet_problems(&mut self, heard: &Heard<'_>, table: &Table) -> Result<(), Nonsense> {
+        for problem in heard.problems {
+            let kind = ProblemKind::named(problem.name()).ok_or(Nonsense)?;
+            let problem = Problem {
+                kind,
+                thread: ThreadId(problem.thread),
+                site: table.original(problem.site),
+                object: (problem.address != 0).then(|| addr(problem.address)),
+                stack: table.calls(problem.site, heard.stack(problem.stack, problem.depth)),
+                detail: String::new(),
+            };
+            Rc::make_mut(&mut self.problems).push(problem);
+        }
+        Ok(())
+    }
+
+    /// What is open, and what it means when nothing is.
+    fn open(&mut self, moved: ThreadId, heard: &Heard<'_>) {
+        let possible = heard
+            .enabled
+            .iter()
+            .map(|choice| Choice { thread: ThreadId(choice.thread), variant: choice.variant });
+        let possible: Vec<Choice> = possible.collect();
+        let asleep = |choice: &Choice| {
+            self.strands.get(choice.thread.0 as usize).is_none_or(|strand| {
+                strand.stutter.rules_out(choice.variant, self.version, self.others(choice.thread))
+            })
+        };
+        let open: Vec<Choice> = possible.iter().copied().filter(|choice| !asleep(choice)).collect();
+        if open.iter().any(|choice| choice.thread != moved)
+            && let Some(strand) = self.strand_mut(moved)
+        {
+            strand.stutter.note_chance();
+        }
+        if open.is_empty() {
+            self.stuck(&possible);
+        }
+        self.enabled = Rc::new(open);
+    }
+
+    /// Nobody can move: the same three kinds of end as the interpreter's.
+    fn stuck(&mut self, possible: &[Choice]) {
+        let (mut spinning, mut chance) = (false, false);
+        let mut problems = Vec::new();
+        for (index, strand) in self.strands.iter().enumerate() {
+            let Some(operation) = strand.operation else { continue };
+            let thread = ThreadId(index as u32);
+            let asleep = possible.iter().any(|choice| choice.thread == thread);
+            spinning |= asleep;
+            chance |= asleep && strand.stutter.sleep.is_some_and(|sleep| sleep.chance);
+            problems.push(Problem {
+                kind: ProblemKind::Deadlock,
+                thread,
+                site: operation.site,
+                object: waited_for(operation.kind),
+                stack: Vec::new(),
+                detail: String::new(),
+            });
+        }
+        if chance {
+            self.status = Status::Infeasible;
+            return;
+        }
+        if problems.is_empty() {
+            self.status = Status::Exited(0);
+            return;
+        }
+        if spinning {
+            problems.iter_mut().for_each(|problem| problem.kind = ProblemKind::Livelock);
+        }
+        Rc::make_mut(&mut self.problems).extend(problems);
+        self.status = if spinning { Status::Livelock } else { Status::Deadlock };
+    }
+
+    fn others(&self, thread: ThreadId) -> u64 {
+        let own = self.strands.get(thread.0 as usize).map_or(0, |strand| strand.local);
+        self.locals.wrapping_sub(token(thread, own))
+    }
+
+    fn strand_mut(&mut self, thread: ThreadId) -> Option<&mut Strand> {
+        self.strands.get_mut(thread.0 as usize).map(Rc::make_mut)
+    }
+}
+
+fn status(heard: &Heard<'_>, table: &Table) -> Status {
+    let answer = heard.answer;
+    match answer.status {
+        channel::RUNNING => Status::Running,
+        channel::EXITED => Status::Exited(answer.code),
+        channel::CRASHED => Status::Crashed,
+        channel::INFEASIBLE => Status::Infeasible,
+        channel::LIMIT => Status::Limit { reason: heard.words() },
+        channel::REFUSED => Status::Unsupported { site: SiteId::NONE, reason: UNSTEADY.to_owned() },
+        _ => Status::Unsupported { site: table.original(answer.site), reason: heard.words() },
+    }
+}
+
+pub(super) const UNSTEADY: &str =
+    "the program does not do the same when it is run again with the same choices";
+
+/// Whether a thread may come by this operation again and again without any effect.
+fn may_repeat(operation: Operation) -> bool {
+    match operation.kind {
+        OpKind::WaitBegin { .. } | OpKind::Yield | OpKind::Spin | OpKind::SemRead { .. } => true,
+        OpKind::Lock { how, .. } | OpKind::SemWait { how, .. } => how != LockHow::Block,
+        OpKind::Atomic { op, .. } => op.reads(),
+        OpKind::Access { .. } => true,
+        _ => false,
+    }
+}
+
+fn waited_for(kind: OpKind) -> Option<Addr> {
+    match kind {
+        OpKind::Lock { lock, .. } => Some(lock),
+        OpKind::WaitEnd { cond, .. } => Some(cond),
+        OpKind::BarrierLeave { barrier } => Some(barrier),
+        OpKind::SemWait { sem, .. } => Some(sem),
+        OpKind::Once { once } => Some(once),
+        OpKind::Atomic { loc, .. } | OpKind::Access { loc, .. } => Some(loc.start()),
+        _ => None,
+    }
+}
+
+/// What a thread's local state adds to the hash over all threads; nothing before its first stop.
+fn token(thread: ThreadId, local: u64) -> u64 {
+    if local == 0 {
+        return 0;
+    }
+    let product =
+        u128::from(local ^ 0x3C6E_F372) * u128::from(u64::from(thread.0) << 1 | 0x9E37_79B9_7F4A_7C15);
+    product as u64 ^ (product >> 64) as u64
+}

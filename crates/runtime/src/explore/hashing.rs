@@ -1,0 +1,75 @@
+//! Hashes of memory, registers and answers: 64 bits, fast, the same in every run.
+
+use super::session::Session;
+use crate::{arena, control, layout};
+
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Of plain words, one after the other.
+pub fn of_words<T: Copy>(sum: u64, words: &[T]) -> u64 {
+    let start = words.as_ptr() as usize;
+    unsafe { of_bytes(sum, start, start + size_of_val(words)) }
+}
+
+#[inline(always)]
+fn mix(sum: u64, word: u64) -> u64 {
+    let product = u128::from(sum ^ word) * u128::from(FACTOR);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Of the bytes from `start` to `end`; both a multiple of 4.
+pub unsafe fn of_bytes(sum: u64, start: usize, end: usize) -> u64 {
+    let mut lanes = [sum ^ (end - start) as u64, sum.rotate_left(17) ^ 1, sum ^ 2, sum.rotate_left(31) ^ 3];
+    let mut at = start;
+    while at + 32 <= end {
+        for (lane, sum) in lanes.iter_mut().enumerate() {
+            *sum = mix(*sum, ((at + lane * 8) as *const u64).read_unaligned().wrapping_add(FACTOR));
+        }
+        at += 32;
+    }
+    while at + 8 <= end {
+        lanes[0] = mix(lanes[0], (at as *const u64).read_unaligned().wrapping_add(FACTOR));
+        at += 8;
+    }
+    if at + 4 <= end {
+        lanes[1] = mix(lanes[1], u64::from((at as *const u32).read_unaligned()).wrapping_add(FACTOR));
+    }
+    lanes.into_iter().fold(FACTOR, mix)
+}
+
+/// Of all memory that several threads can see: data, heap, thread-local storage, what is shared of stacks, and the model. Not: stacks
+/// otherwise, the runtime's own tables, virtual time.
+pub unsafe fn version(session: &mut Session) -> u64 {
+    session.shared[..session.shared_count].sort_unstable();
+    let mut sum = control::with(|model| model.hash());
+    // Words of the runtime that lie among the program's.
+    let mut holes =
+        [control::model_place(), arena::places()[0], arena::places()[1], (usize::MAX, usize::MAX)];
+    holes.sort_unstable();
+    for dirty in session.memory.dirty() {
+        if layout::is_table(dirty.page) || super::session::is_stack(dirty.page) {
+            continue;
+        }
+        let mut at = dirty.page;
+        let end = dirty.page + super::memory::PAGE;
+        let mut part = 0;
+        for (from, to) in holes {
+            if from < end && to > at {
+                part = of_bytes(part, at, from.max(at));
+                at = to.min(end);
+            }
+        }
+        part = of_bytes(part, at, end);
+        // The order in which pages became dirty is a matter of earlier executions.
+        sum = sum.wrapping_add(mix(part, dirty.page as u64));
+    }
+    session.heap.each_used(|start, end| sum = mix(sum, unsafe { of_bytes(start as u64, start, end) }));
+    let mut last = (0, 0);
+    for &(start, end) in &session.shared[..session.shared_count] {
+        if (start, end) != last {
+            sum = mix(sum, of_bytes(start as u64, start & !3, end.next_multiple_of(4)));
+            last = (start, end);
+        }
+    }
+    sum | 1
+}

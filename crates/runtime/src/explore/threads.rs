@@ -1,0 +1,81 @@
+//! What the C library does for a thread of the system and nobody does for a fiber: beginning, ending, destructors of values.
+
+use super::fiber;
+use super::session;
+use crate::control::calls;
+use crate::thread;
+use libc::c_void;
+
+/// Rounds of destructors that the C library promises (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+const ROUNDS: u32 = 4;
+const MOST_KEYS: usize = 1024;
+
+pub type Destructor = unsafe extern "C" fn(*mut c_void);
+
+/// Destructors of thread-specific values, by key.
+static mut DESTRUCTORS: [Option<Destructor>; MOST_KEYS] = [None; MOST_KEYS];
+
+/// Makes a fiber that calls `entry(argument)` once its beginning was performed. Gives what the program knows the thread by.
+pub fn spawn(id: u32, record: u32, entry: extern "C" fn(usize) -> !, argument: usize) -> Option<usize> {
+    session::get()?.make_fiber(id, record, entry, argument)
+}
+
+/// First in a new fiber.
+pub fn start_thread() {
+    unsafe { fiber::start_thread() };
+}
+
+/// The calling thread has come to its end, with this result.
+pub fn end_thread(result: usize) -> ! {
+    unsafe {
+        let variables = libc::dlsym(libc::RTLD_DEFAULT, c"__call_tls_dtors".as_ptr());
+        if !variables.is_null() {
+            let destroy: unsafe extern "C" fn() = std::mem::transmute(variables);
+            destroy();
+        }
+        for _ in 0..ROUNDS {
+            if !destroy_values() {
+                break;
+            }
+        }
+    }
+    let session = session::get().expect("fibers have a session");
+    if let Some(me) = thread::current() {
+        session.results[me.id as usize] = result;
+        calls::end(me);
+    }
+    unreachable!("a thread that has ended is not gone on with")
+}
+
+/// Whether there was one.
+unsafe fn destroy_values() -> bool {
+    let mut any = false;
+    for key in 0..MOST_KEYS as libc::pthread_key_t {
+        let Some(destructor) = DESTRUCTORS[key as usize] else { continue };
+        let value = libc::pthread_getspecific(key);
+        if !value.is_null() {
+            libc::pthread_setspecific(key, std::ptr::null());
+            destructor(value);
+            any = true;
+        }
+    }
+    any
+}
+
+/// Values of this key are destroyed by this.
+pub fn destructor(key: libc::pthread_key_t, destructor: Option<Destructor>) {
+    unsafe {
+        if let Some(entry) = (&raw mut DESTRUCTORS).as_mut().and_then(|all| all.get_mut(key as usize)) {
+            *entry = destructor;
+        }
+    }
+}
+
+pub fn forget_destructor(key: libc::pthread_key_t) {
+    destructor(key, None);
+}
+
+/// What a thread that has ended has returned.
+pub fn result_of(thread: u32) -> usize {
+    session::get().and_then(|session| session.results.get(thread as usize).copied()).unwrap_or(0)
+}
