@@ -4,8 +4,8 @@ use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
-    Chance, Checkpoint, DataModel, Engines, Goal, Line, Mode, Property, Search, Spurious, Start,
-    StaticRequest, Subject, Substrate,
+    Chance, Checkpoint, DataModel, Engines, Goal, Ground, Line, Mode, Native, Property, Search, Spurious,
+    Start, StaticRequest, Subject, Substrate,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -206,10 +206,28 @@ pub(crate) struct RecordArgs {
 pub(crate) struct ReplayArgs {
     /// A file that `raddle check` wrote
     pub(crate) witness: PathBuf,
-    /// The program's files, if not those that the witness names
+    /// The program's files, if not those that the witness names; or the program itself, built by `raddle cc`
     pub(crate) inputs: Vec<PathBuf>,
+    /// Run the program under the schedule this many times
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    times: u32,
+    /// End a run after this many seconds; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = words::seconds)]
+    time_limit: Duration,
+    /// Replay on the interpreter only
+    #[arg(long, conflicts_with_all = ["times", "time_limit"])]
+    interpreted: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+impl ReplayArgs {
+    pub(crate) fn ground(&self) -> Ground {
+        match self.interpreted {
+            true => Ground::Interpreter,
+            false => Ground::Native(Native { times: self.times, time: self.time_limit, ..Native::default() }),
+        }
+    }
 }
 
 #[derive(Args)]

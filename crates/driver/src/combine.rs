@@ -211,7 +211,10 @@ mod tests {
     fn race() -> Draft {
         let mut draft = searched(Verdict::Race, &[]);
         draft.shown.push(Shown {
-            finding: finding("f1", Evidence::Replayed { schedule: Default::default(), file: None }),
+            finding: finding(
+                "f1",
+                Evidence::Replayed { schedule: Default::default(), file: None, natively: None },
+            ),
             witness: Witness::default(),
             claim: Claim::Race(SiteId(0), SiteId(1)),
         });

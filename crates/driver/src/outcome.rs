@@ -9,8 +9,8 @@ use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_explore::enumerate::{Coverage, Gap};
 use raddle_finding::{
-    Assumption, CertificateFile, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, Proved, Stats,
-    UnknownReason, Verdict,
+    Assumption, CertificateFile, Deadlocks, Evidence, Finding, FindingKind, Frame, Natively, Outcome, Proved,
+    Stats, UnknownReason, Verdict,
 };
 use raddle_interp::SpuriousWakeups;
 use raddle_ir::Program;
@@ -27,6 +27,13 @@ impl Shown {
     pub(crate) fn set_file(&mut self, path: String) {
         if let Evidence::Replayed { file, .. } = &mut self.finding.evidence {
             *file = Some(path);
+        }
+    }
+
+    /// The program itself was run under the schedule.
+    pub(crate) fn set_natively(&mut self, tally: Natively) {
+        if let Evidence::Replayed { natively, .. } = &mut self.finding.evidence {
+            *natively = Some(tally);
         }
     }
 }
@@ -281,7 +288,7 @@ mod tests {
                 kind,
                 variable: variable.to_owned(),
                 accesses: vec![access.clone(), access],
-                evidence: Evidence::Replayed { schedule: Default::default(), file: None },
+                evidence: Evidence::Replayed { schedule: Default::default(), file: None, natively: None },
                 engine: "explore",
                 rank: 0,
                 detail: String::new(),

@@ -1,5 +1,8 @@
 //! `raddle replay` and `raddle certify`: a file back to what it shows.
 
+mod natively;
+mod steps;
+
 use crate::confirm::{problem_finding, race_finding};
 use crate::guard::guarded;
 use crate::load::{Loaded, load};
@@ -8,14 +11,48 @@ use crate::witness::{Claim, Record};
 use crate::{Acceptance, Answer, DriverError, Subject, certificate};
 use raddle_certify::{Refusal, confirm_problem, confirm_race};
 use raddle_event::ProblemKind;
-use raddle_finding::{Assumption, Deadlocks, Finding, FindingKind, Outcome, Stats, UnknownReason, Verdict};
+use raddle_finding::{
+    Assumption, Deadlocks, Finding, FindingKind, Natively, Outcome, Stats, UnknownReason, Verdict,
+};
 use raddle_machine::Visibility;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Where a schedule is replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// On the interpreter, and then by the program itself.
+    Native(Native),
+    Interpreter,
+}
+
+/// How the program itself is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Native {
+    pub times: u32,
+    /// For one run.
+    pub time: Duration,
+    /// No progress for so long is a divergence.
+    pub patience: Duration,
+}
+
+impl Default for Native {
+    fn default() -> Self {
+        Self { times: 1, time: natively::TIME, patience: natively::PATIENCE }
+    }
+}
+
+/// How often the program did it.
+struct Tally {
+    reproduced: u32,
+    runs: u32,
+    /// What the first run did that did not.
+    first_other: Option<String>,
+}
 
 /// Builds the recorded program again, replays the schedule and reports what it shows. `inputs` replace the recorded ones.
-pub fn replay(path: &Path, inputs: &[PathBuf]) -> Result<Answer, DriverError> {
+pub fn replay(path: &Path, inputs: &[PathBuf], ground: &Ground) -> Result<Answer, DriverError> {
     let began = Instant::now();
     let record = read(path)?;
     let mut subject = record.subject.clone();
@@ -24,7 +61,7 @@ pub fn replay(path: &Path, inputs: &[PathBuf]) -> Result<Answer, DriverError> {
     } else if let Some(input) = subject.inputs.iter().find(|input| !input.exists()) {
         return Err(DriverError::MissingInput { path: path.to_owned(), input: input.clone() });
     }
-    let mut answer = guarded("replay", || run(path, &record, &subject))
+    let mut answer = guarded("replay", || run(path, &record, &subject, ground))
         .unwrap_or_else(|bug| Ok(Answer { outcome: unknown(vec![bug]), warnings: Vec::new() }))?;
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok(answer)
@@ -48,7 +85,7 @@ pub fn certify(path: &Path, inputs: &[PathBuf]) -> Result<Certified, DriverError
     if certificate::is_certificate(&text) {
         return certificate::judge(path, &text, inputs).map(Certified::Certificate);
     }
-    replay(path, inputs).map(|answer| Certified::Witness(Box::new(answer)))
+    replay(path, inputs, &Ground::Interpreter).map(|answer| Certified::Witness(Box::new(answer)))
 }
 
 fn read(path: &Path) -> Result<Record, DriverError> {
@@ -64,7 +101,7 @@ fn text(path: &Path) -> Result<String, DriverError> {
     })
 }
 
-fn run(path: &Path, record: &Record, subject: &Subject) -> Result<Answer, DriverError> {
+fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Result<Answer, DriverError> {
     let loaded = load(subject)?;
     if loaded.hash() != record.program {
         return Err(DriverError::OtherProgram {
@@ -85,13 +122,33 @@ fn run(path: &Path, record: &Record, subject: &Subject) -> Result<Answer, Driver
     {
         return Err(DriverError::OtherStdin { path: stdin.clone(), recorded, present });
     }
-    let warnings = loaded.warnings.clone();
+    let mut warnings = loaded.warnings.clone();
     let outcome = match shown(&loaded, record) {
         Ok(mut shown) => {
             shown.finding.id = "f1".to_owned();
             shown.finding.rank = 1;
             shown.set_file(path.to_string_lossy().into_owned());
-            reproduced(shown.finding, &loaded)
+            let tally = match ground {
+                Ground::Native(native) => natively::tally(&loaded, record, subject, native)?,
+                Ground::Interpreter => Err(String::new()),
+            };
+            match tally {
+                Ok(Tally { reproduced: 0, first_other, .. }) => {
+                    let text = first_other.unwrap_or_else(|| "the program was not run".to_owned());
+                    unknown(vec![UnknownReason { place: String::new(), text }])
+                }
+                Ok(tally) => {
+                    shown.set_natively(Natively { reproduced: tally.reproduced, runs: tally.runs });
+                    warnings.extend(tally.first_other);
+                    reproduced(shown.finding, &loaded)
+                }
+                Err(why) => {
+                    if !why.is_empty() {
+                        warnings.push(format!("replayed by the interpreter only: {why}"));
+                    }
+                    reproduced(shown.finding, &loaded)
+                }
+            }
         }
         Err(refusal) => {
             unknown(vec![UnknownReason { place: String::new(), text: format!("not reproduced: {refusal}") }])

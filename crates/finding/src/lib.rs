@@ -13,7 +13,7 @@ pub use explanation::{
     Why,
 };
 pub use protection::{OrderedAfter, Passage, ProtectedAccess, Protection};
-pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
+pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, Natively, ThreadReport};
 pub use recording::{RecordedEvent, RecordedLoop, Recording};
 pub use verdict::{
     CertificateFile, Deadlocks, Outcome, Proved, PruningCounts, StaticCounts, Stats, UnknownReason, Verdict,

@@ -48,10 +48,12 @@ impl Evidence {
 /// How sure we are, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// `certify` replayed this schedule and saw it. `file` is where the schedule was written, once it was.
+    /// `certify` replayed this schedule and saw it. `file` is where the schedule was written, once it was. `natively`: the program
+    /// itself was run under it.
     Replayed {
         schedule: Schedule,
         file: Option<String>,
+        natively: Option<Natively>,
     },
     /// A native run did it, with nothing that orders the two.
     Observed,
@@ -62,6 +64,13 @@ pub enum Evidence {
         contexts: usize,
         covered_by: Option<String>,
     },
+}
+
+/// How often the program itself did it, run under the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Natively {
+    pub reproduced: u32,
+    pub runs: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use raddle_ir::{DataModel, Program};
 
 pub use error::FrontendError;
 pub use release::Release;
-pub use sited::{SITE_KIND, Sited, SitedUnit, link_sited};
+pub use sited::{SITE_KIND, Sited, SitedUnit, link_sited, load_sited};
 pub use toolchain::clang;
 
 /// What to load.

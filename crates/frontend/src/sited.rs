@@ -9,7 +9,7 @@ use raddle_ir::{DataModel, Program};
 
 use crate::llvm::{Module, new_context};
 use crate::lower::{SourceNames, lower_with_origins};
-use crate::{FrontendError, Release, bitcode};
+use crate::{FrontendError, Release, Request, bitcode, compile, inputs};
 
 /// The kind of metadata that holds a site id: `!{i32 id}`.
 pub const SITE_KIND: &str = "raddle.site";
@@ -30,6 +30,31 @@ pub struct Sited {
     pub marked: Vec<u8>,
     pub warnings: Vec<String>,
     pub release: Release,
+}
+
+/// The program that [`crate::load`] makes of the request, with the same site ids, marked. 64-bit programs only.
+pub fn load_sited(request: &Request) -> Result<Sited, FrontendError> {
+    let plan = inputs::plan(request)?;
+    let compiled = compile::compile(&plan, request)?;
+    let context = new_context();
+    let bitcode::Linked { module, data_model, warnings: linking } =
+        bitcode::link(&context, &compiled, request)?;
+    if data_model != DataModel::Lp64 {
+        let path = request.inputs.first().cloned().unwrap_or_default();
+        return Err(FrontendError::DataModel { path, found: data_model, wanted: DataModel::Lp64 });
+    }
+    let names = SourceNames {
+        working_directory: std::env::current_dir().unwrap_or_default(),
+        primary: compiled.primary_sources(),
+    };
+    let bitcode = module.write();
+    let (program, more, origins) = lower_with_origins(&module, data_model, names);
+    let sites: Vec<_> = origins.into_iter().map(|(inst, site)| (inst, site.0)).collect();
+    module.attach(SITE_KIND, &sites);
+    let marked = module.write();
+    module.leave_to_context();
+    let warnings = compiled.warnings.into_iter().chain(linking).chain(more).collect();
+    Ok(Sited { program, bitcode, marked, warnings, release: Release::of(context) })
 }
 
 /// Links 64-bit units; their order decides the site ids.

@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 pub use own_locks::{Does, Mode, OwnLock, Success};
 use raddle_base::SiteId;
 pub use raddle_frontend::embedded::{Level, Unit};
-use raddle_frontend::{FrontendError, SitedUnit, link_sited};
+use raddle_frontend::{FrontendError, Sited, SitedUnit, link_sited};
 use raddle_ir::Program;
 
 /// What kind of file the object will be linked to.
@@ -137,9 +137,19 @@ pub fn build_with_text(
 ) -> Result<Built, BuildError> {
     let parts: Vec<SitedUnit<'_>> =
         units.iter().map(|unit| SitedUnit { source: &unit.source, bitcode: &unit.bitcode }).collect();
-    let sited = link_sited(&parts)?;
-    let keep = keep(&sited.program);
     let level = options.level.or_else(|| units.iter().map(|unit| unit.level).max()).unwrap_or(Level::O2);
+    build_sited(link_sited(&parts)?, &Options { level: Some(level), ..*options }, keep, text)
+}
+
+/// The same from a program that is linked and marked already; at level 2 if none is given.
+pub fn build_sited(
+    sited: Sited,
+    options: &Options<'_>,
+    keep: &dyn Fn(&Program) -> Keep,
+    text: Text,
+) -> Result<Built, BuildError> {
+    let keep = keep(&sited.program);
+    let level = options.level.unwrap_or(Level::O2);
     let mut made = pipeline::run(&sited.marked, &sited.program, keep, options, level, text)?;
     made.warnings.splice(0..0, sited.warnings);
     Ok(Built {

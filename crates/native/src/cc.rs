@@ -7,6 +7,7 @@
 mod archive;
 mod command;
 mod compile;
+mod controlled;
 mod flags;
 mod instrumented;
 mod link;
@@ -20,6 +21,7 @@ use raddle_ir::Program;
 use std::ffi::OsString;
 use tools::Tools;
 
+pub use controlled::{Controlled, build_controlled};
 pub use flags::Prune;
 pub use raddle_instrument::{Does, Mode, OwnLock, Success};
 

@@ -11,11 +11,14 @@ mod error;
 pub mod machine;
 mod places;
 mod record;
+mod replay;
 mod run;
 pub mod trace;
 
 pub use binary::is_program;
 pub use error::NativeError;
 pub use raddle_instrument::Keep;
+pub use raddle_runtime::{Plan, Spurious, Step, StepKind, Visible};
 pub use record::{RecordRequest, record, run_explained};
+pub use replay::{Claim, ReplayRequest, Replayed, replay};
 pub use run::{End, Ran, RunRequest, run};

@@ -4,7 +4,7 @@
 //! crash, `_exit` or the end of the time limit loses none that was written.
 
 mod describe;
-mod lines;
+pub(crate) mod lines;
 
 use crate::NativeError;
 use crate::binary::{self, Binary};
@@ -49,9 +49,9 @@ pub enum End {
 }
 
 /// Names of the run-time library's own variables.
-const OUT: &str = "RADDLE_OUT";
+pub(crate) const OUT: &str = "RADDLE_OUT";
 const TRACE: &str = "RADDLE_TRACE";
-const OPTIONS: &str = "RADDLE_OPTIONS";
+pub(crate) const OPTIONS: &str = "RADDLE_OPTIONS";
 
 /// Runs the program to its end.
 pub fn run(request: &RunRequest) -> Result<Ran, NativeError> {
@@ -111,7 +111,7 @@ fn out_file(folder: &Path) -> PathBuf {
 /// Time that a program gets to end by itself once it was told to.
 const GRACE: Duration = Duration::from_secs(2);
 
-fn wait(child: &mut Child, limit: Option<Duration>) -> std::io::Result<End> {
+pub(crate) fn wait(child: &mut Child, limit: Option<Duration>) -> std::io::Result<End> {
     let began = Instant::now();
     let mut pause = Duration::from_micros(200);
     let mut told: Option<Instant> = None;

@@ -7,7 +7,7 @@ use crate::race::{action, holding, missing_order, place, title};
 use crate::snippet::snippet;
 use crate::style::{Look, Paint, wrap};
 use crate::summary::summary;
-use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, Outcome};
+use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, Natively, Outcome};
 use std::collections::BTreeSet;
 
 pub fn full(outcome: &Outcome, sources: &dyn Sources, look: &Look) -> String {
@@ -121,13 +121,16 @@ impl Report<'_> {
 
     fn evidence(&mut self, finding: &Finding) {
         match &finding.evidence {
-            Evidence::Replayed { file: Some(file), .. } => {
-                // Not folded: a command must stay one line to be copied.
-                self.out.push_str(&format!("  replay: raddle replay {}\n", shell_word(file)));
+            Evidence::Replayed { file, natively, .. } => {
+                if let Some(file) = file {
+                    // Not folded: a command must stay one line to be copied.
+                    self.out.push_str(&format!("  replay: raddle replay {}\n", shell_word(file)));
+                }
                 self.line(&format!("found by {}, confirmed by replay", finding.engine));
-            }
-            Evidence::Replayed { file: None, .. } => {
-                self.line(&format!("found by {}, confirmed by replay", finding.engine));
+                if let Some(Natively { reproduced, runs }) = natively {
+                    let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+                    self.line(&format!("reproduced natively in {reproduced} of {runs}"));
+                }
             }
             Evidence::Observed => self.line(&format!("seen by {}, in this run", finding.engine)),
             Evidence::Predicted => self.line(&format!("predicted by {}, not replayed", finding.engine)),

@@ -2,7 +2,9 @@
 
 use crate::names;
 use crate::protection::{self, ProtectionJson};
-use raddle_finding::{AccessReport, CertificateFile, Evidence, Finding, FindingKind, Frame, Outcome};
+use raddle_finding::{
+    AccessReport, CertificateFile, Evidence, Finding, FindingKind, Frame, Natively, Outcome,
+};
 use serde::Serialize;
 
 /// One object and a line end. `seconds` is the only value that differs between two runs on the same input.
@@ -80,11 +82,20 @@ struct FindingJson<'a> {
     engine: &'static str,
     rank: u32,
     replay: String,
+    /// How often the program itself did it, run under the schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    natively: Option<NativelyJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     contexts: Option<usize>,
     accesses: Vec<AccessJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     protection: Option<ProtectionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct NativelyJson {
+    reproduced: u32,
+    runs: u32,
 }
 
 #[derive(Serialize)]
@@ -174,6 +185,12 @@ fn finding(finding: &Finding) -> FindingJson<'_> {
         rank: finding.rank,
         contexts,
         replay: names::replay(&finding.evidence).unwrap_or_default(),
+        natively: match finding.evidence {
+            Evidence::Replayed { natively: Some(Natively { reproduced, runs }), .. } => {
+                Some(NativelyJson { reproduced, runs })
+            }
+            _ => None,
+        },
         accesses: finding.accesses.iter().map(|a| access(finding.kind, a)).collect(),
         protection: finding.protection.as_ref().map(protection::json),
     }

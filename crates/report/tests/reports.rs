@@ -54,6 +54,7 @@ fn finding(kind: FindingKind, variable: &str, accesses: Vec<AccessReport>) -> Fi
         evidence: Evidence::Replayed {
             schedule: Schedule::default(),
             file: Some("raddle-witness/queue-0123abcd-f1.sched".to_owned()),
+            natively: None,
         },
         engine: "explore",
         rank: 1,
@@ -141,8 +142,11 @@ fn shared_locks() -> Outcome {
         side
     };
     let mut race = finding(FindingKind::DataRace, "", vec![side("T1 (worker)", 31), side("T2 (worker)", 32)]);
-    race.evidence =
-        Evidence::Replayed { schedule: Schedule::default(), file: Some("it's odd.sched".to_owned()) };
+    race.evidence = Evidence::Replayed {
+        schedule: Schedule::default(),
+        file: Some("it's odd.sched".to_owned()),
+        natively: None,
+    };
     outcome(Verdict::Race, vec![race])
 }
 

@@ -17,6 +17,7 @@ mod lock;
 mod model;
 mod once;
 mod operation;
+mod plan;
 pub mod schedule;
 mod semaphore;
 mod threads;
@@ -26,6 +27,7 @@ pub use ending::Ending;
 pub use model::{Model, Note, Noted, Spurious};
 #[cfg_attr(not(feature = "program"), allow(unused_imports))]
 pub use operation::{Family, Happened, How, Kind, Operation, Outcome};
+pub use plan::{Plan, Step, Visible};
 
 use crate::explore;
 use crate::observe::{self, Mode};

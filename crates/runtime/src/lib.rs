@@ -53,6 +53,7 @@ pub mod trace;
 mod walks;
 mod wrapped;
 
+pub use control::{Kind as StepKind, Plan, Spurious, Step, Visible};
 pub use wrapped::WRAPPED;
 
 /// What is compiled into each program, as C for clang 19.

@@ -4,10 +4,12 @@
 //! closed it, it is opened again by its path. A pair of sites is reported once.
 
 use crate::contexts::{self, Context, Lock};
+use crate::control;
 use crate::epochs;
 use crate::heap;
 use crate::lanes::Conflicts;
 use crate::log::{self, What};
+use crate::observe;
 use crate::options;
 use crate::output;
 use crate::people;
@@ -65,6 +67,9 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
         }
         line.push_str("}}\n");
         output::line(&line, || summary(&now, &then, address));
+        if observe::mode() == observe::Mode::Replay {
+            control::batons::reported(now.site, then.site);
+        }
     }
     thread.busy -= 1;
 }

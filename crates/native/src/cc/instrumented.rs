@@ -10,7 +10,7 @@ use raddle_ir::Program;
 pub(super) const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_runtime.a"));
 
 /// The part of it that is compiled into the program, as bitcode.
-const HOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hot.bc"));
+pub(super) const HOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hot.bc"));
 const HOT_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hot-shared.bc"));
 
 pub(super) struct Instrumented {

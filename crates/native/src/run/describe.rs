@@ -43,7 +43,7 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
                     findings.push(image.finding(race));
                 }
             }
-            What::Trace(_) | What::Gap(_) | What::Exit(_) | What::Crash(_) => {}
+            What::Trace(_) | What::Gap(_) | What::Exit(_) | What::Crash(_) | What::Replay(_) | What::Fault(_) => {}
         }
     }
     findings.sort_by_key(|finding| {
@@ -61,7 +61,7 @@ struct Image {
 
 impl Image {
     /// A process that runs another program has other sites.
-    fn of(exe: &str, program: &Binary, warnings: &mut Vec<String>) -> Self {
+    pub(crate) fn of(exe: &str, program: &Binary, warnings: &mut Vec<String>) -> Self {
         let same = |exe: &Path| match (exe.canonicalize(), program.path.canonicalize()) {
             (Ok(a), Ok(b)) => a == b,
             _ => true,

@@ -9,24 +9,24 @@ use std::path::{Path, PathBuf};
 
 /// What happened in a run, in order.
 #[derive(Debug, Default)]
-pub(super) struct Log {
-    pub(super) lines: Vec<Line>,
+pub(crate) struct Log {
+    pub(crate) lines: Vec<Line>,
     unreadable: usize,
     missing: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// 0 where the library does not say.
     #[serde(default)]
-    pub(super) pid: u32,
+    pub(crate) pid: u32,
     #[serde(flatten)]
-    pub(super) what: What,
+    pub(crate) what: What,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum What {
+pub(crate) enum What {
     /// A process begins to write; after `exec` a second time.
     Start(Start),
     /// A process that `fork` made; its program, libraries and threads are those of its parent.
@@ -41,98 +41,155 @@ pub(super) enum What {
     Gap(Gap),
     Exit(serde::de::IgnoredAny),
     Crash(serde::de::IgnoredAny),
+    /// How an enforced schedule goes.
+    Replay(Replay),
+    /// An error of the program with a synchronisation object.
+    Fault(Fault),
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Gap {
-    pub(super) what: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Trace {
-    pub(super) path: PathBuf,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Start {
+pub(crate) struct Replay {
+    pub(crate) status: Status,
     #[serde(default)]
-    pub(super) exe: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Fork {
+    pub(crate) step: usize,
     #[serde(default)]
-    pub(super) parent: u32,
+    pub(crate) steps: usize,
+    #[serde(default)]
+    pub(crate) thread: u32,
+    #[serde(default)]
+    pub(crate) expected: Option<Stop>,
+    #[serde(default)]
+    pub(crate) arrived: Option<Stop>,
+    #[serde(default)]
+    pub(crate) why: String,
+    /// Who waits for what in a deadlock.
+    #[serde(default)]
+    pub(crate) threads: Vec<Waiting>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    /// The last step was done; the program goes on.
+    Followed,
+    Reproduced,
+    Diverged,
+    Deadlock,
+    /// After the last step, nothing happened for too long.
+    Silent,
+    /// An assumption of the program does not hold.
+    Infeasible,
+}
+
+/// A visible operation and where it is.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Stop {
+    pub(crate) kind: String,
+    pub(crate) site: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Library {
-    pub(super) path: String,
+pub(crate) struct Waiting {
+    pub(crate) thread: u32,
+    pub(crate) kind: String,
+    pub(crate) site: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Fault {
+    pub(crate) kind: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Gap {
+    pub(crate) what: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Trace {
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Start {
+    #[serde(default)]
+    pub(crate) exe: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Fork {
+    #[serde(default)]
+    pub(crate) parent: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Library {
+    pub(crate) path: String,
     /// The first number of its sites.
-    pub(super) base: u32,
+    pub(crate) base: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Thread {
-    pub(super) id: u32,
+pub(crate) struct Thread {
+    pub(crate) id: u32,
     /// A site in the function that it starts with.
     #[serde(default)]
-    pub(super) function_site: u32,
+    pub(crate) function_site: u32,
     /// Where it was created, and the calls that led there, innermost first.
     #[serde(default)]
-    pub(super) site: u32,
+    pub(crate) site: u32,
     #[serde(default)]
-    pub(super) stack: Vec<u32>,
+    pub(crate) stack: Vec<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Race {
-    pub(super) accesses: [Access; 2],
+pub(crate) struct Race {
+    pub(crate) accesses: [Access; 2],
     #[serde(default)]
-    pub(super) block: Option<Block>,
+    pub(crate) block: Option<Block>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Access {
-    pub(super) thread: u32,
-    pub(super) site: u32,
-    pub(super) write: bool,
+pub(crate) struct Access {
+    pub(crate) thread: u32,
+    pub(crate) site: u32,
+    pub(crate) write: bool,
     #[serde(default)]
-    pub(super) atomic: bool,
+    pub(crate) atomic: bool,
     /// In bytes; 0: where and how it was is not known any more.
     #[serde(default)]
-    pub(super) size: Option<u32>,
+    pub(crate) size: Option<u32>,
     /// Calls, innermost first.
     #[serde(default)]
-    pub(super) stack: Vec<u32>,
+    pub(crate) stack: Vec<u32>,
     /// `None`: not known any more.
     #[serde(default)]
-    pub(super) locks: Option<Vec<Lock>>,
+    pub(crate) locks: Option<Vec<Lock>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Lock {
-    pub(super) addr: u64,
+pub(crate) struct Lock {
+    pub(crate) addr: u64,
     #[serde(default)]
-    pub(super) site: u32,
+    pub(crate) site: u32,
     #[serde(default)]
-    pub(super) mode: String,
+    pub(crate) mode: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Block {
+pub(crate) struct Block {
     #[serde(default)]
-    pub(super) size: u64,
+    pub(crate) size: u64,
     #[serde(default)]
-    pub(super) thread: u32,
+    pub(crate) thread: u32,
     #[serde(default)]
-    pub(super) site: u32,
+    pub(crate) site: u32,
     #[serde(default)]
-    pub(super) stack: Vec<u32>,
+    pub(crate) stack: Vec<u32>,
 }
 
 impl Log {
-    pub(super) fn read(file: &Path) -> Self {
+    pub(crate) fn read(file: &Path) -> Self {
         // A device may have no end.
         let is_file = std::fs::metadata(file).is_ok_and(|meta| meta.is_file());
         let bytes = if is_file { std::fs::read(file).ok() } else { None };
@@ -142,7 +199,7 @@ impl Log {
         }
     }
 
-    pub(super) fn parse(bytes: &[u8]) -> Self {
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
         let mut log = Self::default();
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
@@ -153,7 +210,7 @@ impl Log {
         log
     }
 
-    pub(super) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.missing {
             warnings.push(
@@ -167,7 +224,7 @@ impl Log {
     }
 
     /// What made the run's findings incomplete, each once.
-    pub(super) fn gaps(&self) -> BTreeSet<String> {
+    pub(crate) fn gaps(&self) -> BTreeSet<String> {
         let gaps = self.lines.iter().filter_map(|line| match &line.what {
             What::Gap(gap) => Some(gap.what.clone()),
             _ => None,
@@ -176,7 +233,7 @@ impl Log {
     }
 
     /// Traces that processes besides the first have written.
-    pub(super) fn traces(&self) -> Vec<PathBuf> {
+    pub(crate) fn traces(&self) -> Vec<PathBuf> {
         let traces = self.lines.iter().filter_map(|line| match &line.what {
             What::Trace(trace) => Some(trace.path.clone()),
             _ => None,
@@ -185,7 +242,7 @@ impl Log {
     }
 
     /// Processes that said that they begin, not that they end, and are there.
-    pub(super) fn still_running(&self, but: u32) -> BTreeSet<u32> {
+    pub(crate) fn still_running(&self, but: u32) -> BTreeSet<u32> {
         let mut begun = BTreeSet::new();
         for line in &self.lines {
             match line.what {

@@ -43,12 +43,21 @@ struct Turns {
 }
 
 pub fn start() {
-    TURNS.lock().enforcer = Some(Enforcer::read());
+    let enforcer = Enforcer::read();
+    with(|model| model.spurious = enforcer.spurious());
+    TURNS.lock().enforcer = Some(enforcer);
 }
 
 /// Whether the schedule stops at plain accesses of this place.
 pub fn is_visible(site: u32) -> bool {
     TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
+}
+
+/// The detector has seen a race of these places.
+pub fn reported(a: u32, b: u32) {
+    if let Some(enforcer) = &TURNS.lock().enforcer {
+        enforcer.reported(a, b);
+    }
 }
 
 impl Carrier for Batons {

@@ -4,15 +4,15 @@
 //! spins are passed over, on either side. Anything else that does not fit is a divergence: the run ends and says what was expected and
 //! what came. After the last step the threads run on, one operation each in turn.
 
-use super::model::{Model, Note, Noted};
+use super::model::{Model, Note, Noted, Spurious};
 use super::operation::{Kind, Operation};
+use super::plan::{Plan, Step, Visible};
 use crate::options;
 use crate::output;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
-const HEADER: &str = "raddle-native-schedule 1";
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Who goes next.
@@ -24,37 +24,6 @@ pub enum Next {
     },
     /// Nobody, until a thread that runs beside the schedule stops.
     Wait,
-}
-
-/// A step of the schedule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
-    pub thread: u32,
-    pub kind: Kind,
-    /// 0: anywhere.
-    pub site: u32,
-    pub variant: u32,
-    pub value: Option<u64>,
-    /// Numbers the objects of the schedule; 0: not said.
-    pub object: u32,
-}
-
-/// A schedule as the tool wrote it.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Plan {
-    pub steps: Vec<Step>,
-    pub visible: Visible,
-    /// No progress for so long is a divergence.
-    pub patience: Option<Duration>,
-}
-
-/// Which plain accesses are stops.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub enum Visible {
-    #[default]
-    None,
-    Sites(BTreeSet<u32>),
-    All,
 }
 
 pub struct Enforcer {
@@ -78,6 +47,10 @@ impl Enforcer {
         }
     }
 
+    pub fn spurious(&self) -> Spurious {
+        self.plan.spurious
+    }
+
     pub fn patience(&self) -> Duration {
         self.plan.patience.unwrap_or(PATIENCE)
     }
@@ -85,7 +58,7 @@ impl Enforcer {
     pub fn is_visible(&self, site: u32) -> bool {
         match &self.plan.visible {
             Visible::None => false,
-            Visible::Sites(sites) => sites.contains(&site),
+            Visible::Sites(sites) => sites.contains(&self.plan.original(site)),
             Visible::All => true,
         }
     }
@@ -107,7 +80,7 @@ impl Enforcer {
                 };
                 self.diverge(None, why);
             };
-            if !fits(&step, operation) {
+            if !self.fits(&step, operation) {
                 if passes(step.kind) {
                     self.advance();
                     continue;
@@ -131,6 +104,22 @@ impl Enforcer {
             return Next::Go { thread: step.thread, variant: step.variant, value: step.value };
         }
         self.go_round(model, beside)
+    }
+
+    /// The detector has seen a race of these places: is it the one that the schedule is for?
+    pub fn reported(&self, a: u32, b: u32) {
+        let [one, other] = &self.plan.race;
+        let is = |a: u32, b: u32| one.contains(&a) && other.contains(&b);
+        if is(a, b) || is(b, a) {
+            end("reproduced", &format!(r#","step":{}"#, self.at));
+        }
+    }
+
+    fn fits(&self, step: &Step, operation: &Operation) -> bool {
+        let anywhere = step.site == 0
+            || operation.site == 0
+            || matches!(step.kind, Kind::Begin | Kind::End | Kind::OnceEnd | Kind::Exit);
+        step.kind == operation.kind && (anywhere || step.site == self.plan.original(operation.site))
     }
 
     fn advance(&mut self) {
@@ -227,52 +216,4 @@ fn line(text: &str) {
 /// What an optimised program may lack, or have in addition.
 fn passes(kind: Kind) -> bool {
     matches!(kind, Kind::Access | Kind::Fence | Kind::Yield | Kind::Spin)
-}
-
-fn fits(step: &Step, operation: &Operation) -> bool {
-    let anywhere = step.site == 0
-        || operation.site == 0
-        || matches!(step.kind, Kind::Begin | Kind::End | Kind::OnceEnd | Kind::Exit);
-    step.kind == operation.kind && (anywhere || step.site == operation.site)
-}
-
-impl Plan {
-    /// `key value` lines, then one line for each step: thread, kind, site, variant, object, value (`-`: none).
-    pub fn parse(text: &str) -> Result<Plan, String> {
-        let mut lines = text.lines().enumerate();
-        if lines.next().map(|(_, line)| line) != Some(HEADER) {
-            return Err(format!("it does not start with `{HEADER}`"));
-        }
-        let mut plan = Plan::default();
-        for (number, line) in lines {
-            let bad = || format!("line {}: `{line}` is not understood", number + 1);
-            let words: Vec<&str> = line.split(' ').collect();
-            match words[..] {
-                ["visible", "all"] => plan.visible = Visible::All,
-                ["visible", "sites", ref sites @ ..] => {
-                    let sites: Result<BTreeSet<u32>, _> = sites.iter().map(|site| site.parse()).collect();
-                    plan.visible = Visible::Sites(sites.map_err(|_| bad())?);
-                }
-                ["patience", milliseconds] => {
-                    plan.patience = Some(Duration::from_millis(milliseconds.parse().map_err(|_| bad())?));
-                }
-                _ => plan.steps.push(Step::parse(&words).ok_or_else(bad)?),
-            }
-        }
-        Ok(plan)
-    }
-}
-
-impl Step {
-    fn parse(words: &[&str]) -> Option<Step> {
-        let [thread, kind, site, variant, object, value] = *words else { return None };
-        Some(Step {
-            thread: thread.parse().ok()?,
-            kind: Kind::named(kind)?,
-            site: site.parse().ok()?,
-            variant: variant.parse().ok()?,
-            value: if value == "-" { None } else { Some(value.parse().ok()?) },
-            object: object.parse().ok()?,
-        })
-    }
 }

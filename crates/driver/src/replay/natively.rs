@@ -1,0 +1,105 @@
+//! The schedule on the program itself: built for it, unless the inputs are a program that `raddle cc` built.
+
+use super::steps;
+use super::{Native, Tally};
+use crate::load::Loaded;
+use crate::witness::{self, Record};
+use crate::{DataModel, DriverError, Subject};
+use raddle_config::Config;
+use raddle_native::cc::{Controlled, build_controlled};
+use raddle_native::{Claim, Plan, ReplayRequest, Replayed, replay};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often the program did what the witness says. `Err`: why it cannot be run natively.
+pub(super) fn tally(
+    loaded: &Loaded,
+    record: &Record,
+    subject: &Subject,
+    native: &Native,
+) -> Result<Result<Tally, String>, DriverError> {
+    if loaded.program.data_model == DataModel::Ilp32 {
+        return Ok(Err("32-bit programs are interpreted only".to_owned()));
+    }
+    let Some(plan) = steps::plan(loaded, &record.witness) else {
+        return Ok(Err("the schedule cannot be followed".to_owned()));
+    };
+    let program = match program(subject, loaded)? {
+        Ok(program) => program,
+        Err(why) => return Ok(Err(why)),
+    };
+    let plan = Plan { patience: Some(native.patience), ..plan };
+    let claim = match record.claim {
+        witness::Claim::Race(a, b) => Claim::Race(a, b),
+        witness::Claim::Problem(kind, _) => Claim::Problem(kind),
+    };
+    let (arguments, stdin) = (subject.args.clone(), subject.stdin.clone());
+    let request = ReplayRequest {
+        program: program.path().to_owned(),
+        arguments,
+        stdin,
+        plan,
+        claim,
+        time: native.time,
+    };
+    let mut tally = Tally { reproduced: 0, runs: 0, first_other: None };
+    for _ in 0..native.times {
+        tally.runs += 1;
+        match replay(&request)? {
+            Replayed::Reproduced => tally.reproduced += 1,
+            Replayed::NotReproduced(why) => {
+                tally.first_other.get_or_insert_with(|| format!("not reproduced natively: {why}"));
+            }
+            Replayed::Diverged(why) => {
+                tally.first_other.get_or_insert_with(|| format!("diverged natively: {why}"));
+            }
+        }
+    }
+    Ok(Ok(tally))
+}
+
+/// A program that was there, or one that was made.
+enum Ready {
+    Given(PathBuf),
+    Made(Controlled),
+}
+
+impl Ready {
+    fn path(&self) -> &Path {
+        match self {
+            Ready::Given(path) => path,
+            Ready::Made(program) => program.path(),
+        }
+    }
+}
+
+/// The program to run, or why there is none.
+fn program(subject: &Subject, loaded: &Loaded) -> Result<Result<Ready, String>, DriverError> {
+    if let [input] = &subject.inputs[..]
+        && raddle_native::is_program(input)
+    {
+        let path = std::path::absolute(input).unwrap_or_else(|_| input.clone());
+        return Ok(Ok(Ready::Given(path)));
+    }
+    let config = loaded.config.as_ref().and_then(|path| Config::load(path).ok());
+    if config.is_some_and(|config| !config.locks.is_empty()) {
+        return Ok(Err("the program has lock functions of its own (raddle.toml)".to_owned()));
+    }
+    let request = raddle_frontend::Request {
+        inputs: subject.inputs.clone(),
+        cflags: subject.cflags.clone(),
+        data_model: subject.data_model,
+        target: subject.target.clone(),
+    };
+    Ok(match build_controlled(&request, &[])? {
+        Ok(program) => Ok(Ready::Made(program)),
+        Err(message) => {
+            let first = message.lines().find(|line| line.contains("undefined") || line.contains("error"));
+            Err(format!("the program cannot be linked: {}", first.unwrap_or(&message).trim()))
+        }
+    })
+}
+
+/// A run that goes on for longer has gone astray.
+pub(super) const TIME: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);

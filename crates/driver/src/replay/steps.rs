@@ -1,0 +1,91 @@
+//! From a schedule of the interpreter to steps of the real program: which operation each choice performs, and where.
+
+use crate::load::Loaded;
+use raddle_certify::Witness;
+use raddle_event::{Addr, Event, EventKind};
+use raddle_interp::{Interp, SpuriousWakeups};
+use raddle_machine::{Machine, OpKind, Sink, StackSource, Visibility};
+use raddle_native::{Plan, Spurious, Step, StepKind, Visible};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Runs the witness once more on the interpreter, writing down what it does. `None`: it cannot be run, which `certify` would have said.
+pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Option<Plan> {
+    let (program, models) = (Arc::clone(&loaded.program), Arc::clone(&loaded.models));
+    let mut interp = Interp::new(program, models, loaded.options.clone()).ok()?;
+    interp.set_visibility(witness.visibility.clone());
+    let mut objects = BTreeMap::new();
+    let mut steps = Vec::new();
+    let mut enabled = Vec::new();
+    for choice in &witness.schedule.choices {
+        interp.enabled(&mut enabled);
+        if !enabled.contains(choice) {
+            return None;
+        }
+        let operation = interp.pending(choice.thread)?;
+        let (kind, object) = translated(operation.kind);
+        let count = objects.len() as u32 + 1;
+        let object = object.map_or(0, |object| *objects.entry(object).or_insert(count));
+        let mut chosen = Chosen(None);
+        interp.step(*choice, &mut chosen);
+        let value = if kind == StepKind::Choose { chosen.0 } else { None };
+        let (thread, variant) = (choice.thread.0, choice.variant);
+        steps.push(Step { thread, kind, site: operation.site.0, variant, value, object });
+    }
+    let visible = match &witness.visibility {
+        Visibility::SyncOnly => Visible::None,
+        Visibility::Sites(sites) => Visible::Sites(sites.iter().map(|site| site.0).collect()),
+        Visibility::EveryAccess => Visible::All,
+    };
+    let spurious = match loaded.options.spurious_wakeups {
+        SpuriousWakeups::On => Spurious::On,
+        SpuriousWakeups::Off => Spurious::Off,
+    };
+    Some(Plan { steps, visible, spurious, ..Plan::default() })
+}
+
+/// The value of the last choice of the environment.
+struct Chosen(Option<u64>);
+
+impl Sink for Chosen {
+    fn event(&mut self, event: Event, _stack: &dyn StackSource) {
+        if let EventKind::Choose { value } = event.kind
+            && self.0.is_none()
+        {
+            self.0 = Some(value);
+        }
+    }
+}
+
+/// The kind of step, and the object that it is about.
+fn translated(kind: OpKind) -> (StepKind, Option<Addr>) {
+    match kind {
+        OpKind::Begin => (StepKind::Begin, None),
+        OpKind::End => (StepKind::End, None),
+        OpKind::Create => (StepKind::Create, None),
+        OpKind::Join { .. } => (StepKind::Join, None),
+        OpKind::Detach { .. } => (StepKind::Detach, None),
+        OpKind::Lock { lock, .. } => (StepKind::Lock, Some(lock)),
+        OpKind::Unlock { lock, .. } => (StepKind::Unlock, Some(lock)),
+        OpKind::SyncInit { object } => (StepKind::SyncInit, Some(object)),
+        OpKind::SyncDestroy { object } => (StepKind::SyncDestroy, Some(object)),
+        OpKind::WaitBegin { cond, .. } => (StepKind::WaitBegin, Some(cond)),
+        OpKind::WaitEnd { cond, .. } => (StepKind::WaitEnd, Some(cond)),
+        OpKind::Signal { cond } => (StepKind::Signal, Some(cond)),
+        OpKind::Broadcast { cond } => (StepKind::Broadcast, Some(cond)),
+        OpKind::BarrierArrive { barrier } => (StepKind::BarrierArrive, Some(barrier)),
+        OpKind::BarrierLeave { barrier } => (StepKind::BarrierLeave, Some(barrier)),
+        OpKind::SemPost { sem } => (StepKind::SemPost, Some(sem)),
+        OpKind::SemWait { sem, .. } => (StepKind::SemWait, Some(sem)),
+        OpKind::SemRead { sem } => (StepKind::SemRead, Some(sem)),
+        OpKind::Once { once } => (StepKind::Once, Some(once)),
+        OpKind::OnceEnd { once } => (StepKind::OnceEnd, Some(once)),
+        OpKind::Atomic { .. } => (StepKind::Atomic, None),
+        OpKind::Fence => (StepKind::Fence, None),
+        OpKind::Access { .. } => (StepKind::Access, None),
+        OpKind::Choose { .. } => (StepKind::Choose, None),
+        OpKind::Exit => (StepKind::Exit, None),
+        OpKind::Yield => (StepKind::Yield, None),
+        OpKind::Spin => (StepKind::Spin, None),
+    }
+}
