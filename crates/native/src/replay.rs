@@ -38,6 +38,27 @@ pub enum Claim {
     Problem(ProblemKind),
 }
 
+impl Claim {
+    /// Whether a native run can show a problem of this kind: memory errors may go unnoticed, a loop without end may end.
+    pub fn shows(kind: ProblemKind) -> bool {
+        matches!(
+            kind,
+            ProblemKind::Deadlock
+                | ProblemKind::AssertionFailure
+                | ProblemKind::Abort
+                | ProblemKind::NullDereference
+                | ProblemKind::StackOverflow
+                | ProblemKind::DivisionByZero
+                | ProblemKind::UnlockNotHeld
+                | ProblemKind::DestroyedLockUse
+                | ProblemKind::DestroyLocked
+                | ProblemKind::LockHeldAtExit
+                | ProblemKind::InvalidJoin
+                | ProblemKind::InvalidArgument
+        )
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replayed {
     Reproduced,
@@ -64,7 +85,7 @@ pub fn replay(request: &ReplayRequest) -> Result<Replayed, NativeError> {
     command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
     let problem = |error: std::io::Error| NativeError::file(&binary.path, error);
     let mut child = command.spawn().map_err(problem)?;
-    let end = wait(&mut child, Some(request.time)).map_err(problem)?;
+    let end = wait(&mut child, (!request.time.is_zero()).then_some(request.time)).map_err(problem)?;
     Ok(judge(request, &binary, &Log::read(&findings), end))
 }
 
@@ -82,7 +103,8 @@ fn with_places(request: &ReplayRequest, sites: &Sites) -> Plan {
 
 fn on_line(sites: &Sites, at: SiteId) -> BTreeSet<u32> {
     let mut found = BTreeSet::from([at.0]);
-    if let Some(wanted) = sites.get(at.0) {
+    // Where every copy was inlined, the place itself has no entry.
+    if let Some(wanted) = sites.iter().find(|site| site.original == at) {
         let same = sites.iter().filter(|site| (site.file, site.line) == (wanted.file, wanted.line));
         found.extend(same.map(|site| site.id));
     }
@@ -92,12 +114,17 @@ fn on_line(sites: &Sites, at: SiteId) -> BTreeSet<u32> {
 fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Replayed {
     let words = Words { sites: &binary.sites };
     let mut followed = false;
-    let mut faults = Vec::new();
+    let faults = log.lines.iter().filter_map(|line| match &line.what {
+        What::Fault(fault) => ProblemKind::named(&fault.kind),
+        _ => None,
+    });
+    if faults.map(Claim::Problem).any(|fault| fault == request.claim) {
+        return Replayed::Reproduced;
+    }
     for line in &log.lines {
         match &line.what {
             What::Replay(Replay { status: Status::Followed, .. }) => followed = true,
             What::Replay(replay) => return words.verdict(request, replay),
-            What::Fault(fault) => faults.push(fault.kind.as_str()),
             What::Gap(gap) => return Replayed::Diverged(gap.what.clone()),
             _ => {}
         }
@@ -105,11 +132,11 @@ fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Repla
     if let Claim::Problem(kind) = request.claim {
         let crashed = match kind {
             ProblemKind::AssertionFailure | ProblemKind::Abort => end == End::Killed(6),
-            ProblemKind::NullDereference | ProblemKind::StackOverflow | ProblemKind::InvalidPointer => {
+            ProblemKind::NullDereference | ProblemKind::StackOverflow => {
                 matches!(end, End::Killed(7 | 11))
             }
             ProblemKind::DivisionByZero => end == End::Killed(8),
-            _ => faults.contains(&kind.name()),
+            _ => false,
         };
         if crashed {
             return Replayed::Reproduced;

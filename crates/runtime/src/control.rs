@@ -17,6 +17,7 @@ mod lock;
 mod model;
 mod once;
 mod operation;
+pub mod pairs;
 mod plan;
 pub mod schedule;
 mod semaphore;
@@ -112,6 +113,7 @@ pub fn with<T>(work: impl FnOnce(&mut Model) -> T) -> T {
 pub fn forget_range(start: usize, end: usize) {
     if is_on() {
         with(|model| model.forget_range(start, end));
+        batons::forget_range(start, end);
     }
 }
 

@@ -112,6 +112,9 @@ pub fn access(thread: &mut Thread, access: Access) {
         1 => cells::step(thread, first, size, kind, site),
         _ => walks::step(thread, Walk { first, stride, count, size: size as u32, kind }, site),
     }
+    if mode() == Mode::Replay {
+        control::calls::accessed(thread, &access);
+    }
 }
 
 /// Before an atomic access, outside of the gate and of every lock.
@@ -132,8 +135,10 @@ pub fn before_atomic(thread: &mut Thread, atomic: &Atomic) -> Detector {
 /// After the real instruction, if the detector follows: while the record of the memory is locked.
 #[cold]
 pub fn after_atomic(thread: &mut Thread, atomic: &Atomic, succeeded: bool) {
-    if mode() == Mode::Explore {
-        explore::after_atomic(thread, atomic, succeeded);
+    match mode() {
+        Mode::Replay => control::calls::accessed_atomically(thread, atomic, succeeded),
+        Mode::Explore => explore::after_atomic(thread, atomic, succeeded),
+        Mode::Run | Mode::Record => {}
     }
 }
 

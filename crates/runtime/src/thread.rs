@@ -428,8 +428,10 @@ impl Thread {
 
     /// This set has the thread's present epoch in it.
     pub fn remember_set(&mut self, word: u32) {
-        unsafe { (*self.block).known[word as usize % 64] = word };
-        self.knows_sets = true;
+        if !sees_all() {
+            unsafe { (*self.block).known[word as usize % 64] = word };
+            self.knows_sets = true;
+        }
     }
 
     /// Whether the thread's present epoch is this word, or in the set that it names, as far as one look can tell.
@@ -579,13 +581,18 @@ impl Thread {
         caches.memo.forget();
         caches.walks.forget();
         unsafe {
-            (*self.block).epoch = self.epoch;
+            (*self.block).epoch = if sees_all() { u32::MAX } else { self.epoch };
             if self.knows_sets {
                 (*self.block).known = [u32::MAX; 64];
                 self.knows_sets = false;
             }
         }
     }
+}
+
+/// A replay sees every access, also those that tell the detector nothing new.
+fn sees_all() -> bool {
+    observe::mode() == observe::Mode::Replay
 }
 
 pub fn record(index: u32) -> &'static mut Thread {

@@ -6,6 +6,7 @@ use crate::load::Loaded;
 use crate::witness::{self, Record};
 use crate::{DataModel, DriverError, Subject};
 use raddle_config::Config;
+use raddle_libmodel::Meaning;
 use raddle_native::cc::{Controlled, build_controlled};
 use raddle_native::{Claim, Plan, ReplayRequest, Replayed, replay};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,17 @@ pub(super) fn tally(
 ) -> Result<Result<Tally, String>, DriverError> {
     if loaded.program.data_model == DataModel::Ilp32 {
         return Ok(Err("32-bit programs are interpreted only".to_owned()));
+    }
+    if let witness::Claim::Problem(kind, _) = record.claim
+        && !Claim::shows(kind)
+    {
+        return Ok(Err(format!("a native run does not show {}", kind.name())));
+    }
+    let atomic = |meaning: &Meaning| *meaning == Meaning::AtomicBody;
+    if loaded.models.meanings.values().any(atomic) {
+        return Ok(Err(
+            "functions are atomic by their name (__VERIFIER_atomic_*) in the interpreter only".to_owned()
+        ));
     }
     let Some(plan) = steps::plan(loaded, &record.witness) else {
         return Ok(Err("the schedule cannot be followed".to_owned()));
@@ -102,4 +114,4 @@ fn program(subject: &Subject, loaded: &Loaded) -> Result<Result<Ready, String>, 
 
 /// A run that goes on for longer has gone astray.
 pub(super) const TIME: Duration = Duration::from_secs(60);
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);

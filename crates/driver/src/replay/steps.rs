@@ -4,9 +4,11 @@ use crate::load::Loaded;
 use raddle_certify::Witness;
 use raddle_event::{Addr, Event, EventKind};
 use raddle_interp::{Interp, SpuriousWakeups};
+use raddle_ir::{Callee, Inst};
+use raddle_libmodel::{Effect, Meaning, SemOp, ThreadOp};
 use raddle_machine::{Machine, OpKind, Sink, StackSource, Visibility};
 use raddle_native::{Plan, Spurious, Step, StepKind, Visible};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Runs the witness once more on the interpreter, writing down what it does. `None`: it cannot be run, which `certify` would have said.
@@ -41,7 +43,54 @@ pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Option<Plan> {
         SpuriousWakeups::On => Spurious::On,
         SpuriousWakeups::Off => Spurious::Off,
     };
-    Some(Plan { steps, visible, spurious, ..Plan::default() })
+    Some(Plan { steps, visible, spurious, aside: aside(loaded), ..Plan::default() })
+}
+
+/// Direct calls of functions that are no visible operation themselves: what a library synchronises there is its own business.
+fn aside(loaded: &Loaded) -> BTreeSet<u32> {
+    let program = &loaded.program;
+    let mut sites = BTreeSet::new();
+    for block in program.functions.values().flat_map(|function| function.blocks.values()) {
+        for (index, inst) in block.insts.iter().enumerate() {
+            if let Inst::Call { callee: Callee::Direct(function), .. } = inst
+                && !is_operation(&loaded.models.meanings[*function])
+            {
+                sites.insert(block.first_site.0 + index as u32);
+            }
+        }
+    }
+    sites
+}
+
+fn is_operation(meaning: &Meaning) -> bool {
+    let Meaning::Effect(effect, _) = meaning else { return false };
+    match effect {
+        Effect::Thread(op, _) => {
+            matches!(
+                op,
+                ThreadOp::Create { .. }
+                    | ThreadOp::CreateReturning { .. }
+                    | ThreadOp::Join { .. }
+                    | ThreadOp::Detach { .. }
+            )
+        }
+        Effect::Sem(op, _) => !matches!(op, SemOp::Open { .. }),
+        Effect::Lock { .. }
+        | Effect::Unlock { .. }
+        | Effect::SyncInit { .. }
+        | Effect::SyncDestroy { .. }
+        | Effect::MutexConsistent { .. }
+        | Effect::Cond(..)
+        | Effect::BarrierWait { .. }
+        | Effect::Once { .. }
+        | Effect::Atomic(_)
+        | Effect::Verifier(_) => true,
+        Effect::Tls(..)
+        | Effect::Process(_)
+        | Effect::Libc(_)
+        | Effect::Nothing { .. }
+        | Effect::Unsupported { .. } => false,
+    }
 }
 
 /// The value of the last choice of the environment.

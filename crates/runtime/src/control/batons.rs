@@ -4,11 +4,12 @@
 //! used a good deal of processor time without coming to a stop, or that has been asleep for some time, waits for another
 //! thread in a way that we do not see (a loop on a plain variable, a pipe). It is let be, and the others go on beside it.
 
+use super::pairs::Touch;
 use super::schedule::{Enforcer, Next};
 use super::{Carrier, grant, with};
 use crate::observe::{self, Mode};
 use crate::spin::Spin;
-use crate::thread;
+use crate::thread::{self, Thread};
 use libc::c_void;
 use std::collections::BTreeSet;
 use std::sync::atomic::{
@@ -51,6 +52,19 @@ pub fn start() {
 /// Whether the schedule stops at plain accesses of this place.
 pub fn is_visible(site: u32) -> bool {
     TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
+}
+
+/// An access of the program, after the detector has seen it.
+pub fn touched(thread: &Thread, touch: Touch) {
+    if let Some(enforcer) = &mut TURNS.lock().enforcer {
+        enforcer.touched(thread, touch);
+    }
+}
+
+pub fn forget_range(start: usize, end: usize) {
+    if let Some(enforcer) = &mut TURNS.lock().enforcer {
+        enforcer.forget_range(start, end);
+    }
 }
 
 /// The detector has seen a race of these places.
@@ -140,10 +154,18 @@ extern "C-unwind" fn looking(_: *mut c_void) -> *mut c_void {
     debug_assert!(thread::current().is_none());
     unsafe { libc::prctl(libc::PR_SET_NAME, c"raddle-watch".as_ptr()) };
     let mut seen = Seen::of(u64::MAX, None);
+    let mut progress = (0, Instant::now());
     loop {
         let pause = libc::timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
         unsafe { libc::syscall(libc::SYS_nanosleep, &pause, std::ptr::null_mut::<libc::timespec>()) };
         let mut turns = TURNS.lock();
+        if let Some(enforcer) = &mut turns.enforcer {
+            if enforcer.steps_taken() != progress.0 {
+                progress = (enforcer.steps_taken(), Instant::now());
+            } else if progress.1.elapsed() > enforcer.patience() {
+                with(|model| enforcer.no_progress(model));
+            }
+        }
         if seen.turn != turns.turn || seen.running != turns.running {
             seen = Seen::of(turns.turn, turns.running);
             continue;
@@ -155,12 +177,6 @@ extern "C-unwind" fn looking(_: *mut c_void) -> *mut c_void {
             turns.beside.insert(running);
             turns.dispatch();
         }
-        let since = seen.since.elapsed();
-        if let Some(enforcer) = &mut turns.enforcer
-            && since > enforcer.patience()
-        {
-            with(|model| enforcer.no_progress(model));
-        }
     }
 }
 
@@ -168,14 +184,13 @@ extern "C-unwind" fn looking(_: *mut c_void) -> *mut c_void {
 struct Seen {
     turn: u64,
     running: Option<u32>,
-    since: Instant,
     used: Option<Duration>,
     asleep: u32,
 }
 
 impl Seen {
     fn of(turn: u64, running: Option<u32>) -> Self {
-        Self { turn, running, since: Instant::now(), used: running.and_then(processor_time), asleep: 0 }
+        Self { turn, running, used: running.and_then(processor_time), asleep: 0 }
     }
 
     fn is_stuck(&mut self, thread: u32) -> bool {

@@ -5,7 +5,9 @@
 //! know what happened by the result.
 
 use super::operation::{Family, How, Kind, Mode, Operation, Outcome};
+use super::pairs::Touch;
 use super::{CONSISTENT, Ending, batons, is_on, stop};
+use crate::atomics;
 use crate::explore;
 use crate::lanes;
 use crate::observe;
@@ -189,6 +191,25 @@ pub fn access(me: &mut Thread, access: &observe::Access) {
         let operation = Operation::new(Kind::Access, access.site);
         stop(me, Operation { object: access.first, second: access.size * access.count, number, ..operation });
     }
+}
+
+/// After the detector has seen it. A walk counts as the range that it goes through.
+pub fn accessed(me: &Thread, access: &observe::Access) {
+    let observe::Access { first, stride, count, size, kind, site } = *access;
+    let way = stride * (count as isize - 1);
+    let (low, bytes) = (first.wrapping_add_signed(way.min(0)), way.unsigned_abs() + size);
+    let writes = kind == lanes::Kind::Write;
+    batons::touched(me, Touch { first: low, bytes, writes, atomic: false, site });
+}
+
+pub fn accessed_atomically(me: &Thread, atomic: &observe::Atomic, succeeded: bool) {
+    let writes = match atomic.operation {
+        atomics::Operation::Load => false,
+        atomics::Operation::Store | atomics::Operation::Modify => true,
+        atomics::Operation::CompareExchange => succeeded,
+    };
+    let &observe::Atomic { address: first, bytes, site, .. } = atomic;
+    batons::touched(me, Touch { first, bytes, writes, atomic: true, site });
 }
 
 /// Before every atomic access.

@@ -31,6 +31,8 @@ pub struct Plan {
     pub race: [BTreeSet<u32>; 2],
     /// Places that are copies of others, made by inlining.
     pub copies: BTreeMap<u32, u32>,
+    /// Calls of library functions that the schedule knows nothing of: operations that libraries make there pass.
+    pub aside: BTreeSet<u32>,
     /// No progress for so long is a divergence.
     pub patience: Option<Duration>,
 }
@@ -60,6 +62,10 @@ impl Plan {
                 ["visible", "sites", ref sites @ ..] => {
                     let sites: Result<BTreeSet<u32>, _> = sites.iter().map(|site| site.parse()).collect();
                     plan.visible = Visible::Sites(sites.map_err(|_| bad())?);
+                }
+                ["aside", ref sites @ ..] => {
+                    let sites: Result<BTreeSet<u32>, _> = sites.iter().map(|site| site.parse()).collect();
+                    plan.aside = sites.map_err(|_| bad())?;
                 }
                 ["race", end @ ("0" | "1"), ref sites @ ..] => {
                     let sites: Result<BTreeSet<u32>, _> = sites.iter().map(|site| site.parse()).collect();
@@ -98,6 +104,9 @@ impl fmt::Display for Plan {
         }
         for (end, sites) in self.race.iter().enumerate().filter(|(_, sites)| !sites.is_empty()) {
             writeln!(f, "race {end}{}", list(sites))?;
+        }
+        if !self.aside.is_empty() {
+            writeln!(f, "aside{}", list(&self.aside))?;
         }
         for (site, original) in &self.copies {
             writeln!(f, "copy {site} {original}")?;
@@ -147,6 +156,7 @@ mod tests {
         plan.patience = Some(Duration::from_millis(1500));
         plan.spurious = Spurious::Off;
         plan.copies = [(20, 7), (21, 7)].into();
+        plan.aside = [2, 3].into();
         assert_eq!(Plan::parse(&plan.to_string()), Ok(plan.clone()));
         plan.visible = Visible::All;
         assert_eq!(Plan::parse(&plan.to_string()), Ok(plan.clone()));

@@ -1,19 +1,21 @@
 //! Enforces a schedule: which thread performs its operation next, and how that comes out.
 //!
 //! Tolerant only where an optimised program may lack a stop, or have one that the schedule does not name: accesses, fences, yields and
-//! spins are passed over, on either side. Anything else that does not fit is a divergence: the run ends and says what was expected and
+//! spins are passed over, on either side; so are operations that libraries make of their own. Anything else that does not fit is a divergence: the run ends and says what was expected and
 //! what came. After the last step the threads run on, one operation each in turn.
 
 use super::model::{Model, Note, Noted, Spurious};
 use super::operation::{Kind, Operation};
+use super::pairs::{Pairs, Touch};
 use super::plan::{Plan, Step, Visible};
 use crate::options;
 use crate::output;
+use crate::thread::Thread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Who goes next.
 pub enum Next {
@@ -31,8 +33,9 @@ pub struct Enforcer {
     at: usize,
     /// Where the objects of the schedule are.
     places: BTreeMap<u32, usize>,
-    /// The thread that went last, once the schedule is over.
+    /// The thread that went last.
     last: u32,
+    pairs: Pairs,
 }
 
 impl Enforcer {
@@ -42,13 +45,18 @@ impl Enforcer {
             .map_err(|error| error.to_string())
             .and_then(|text| Plan::parse(&text));
         match plan {
-            Ok(plan) => Self { plan, at: 0, places: BTreeMap::new(), last: 0 },
+            Ok(plan) => Self { plan, at: 0, places: BTreeMap::new(), last: 0, pairs: Pairs::default() },
             Err(why) => crate::start::give_up(&output::escaped(&format!("the schedule {path}: {why}"))),
         }
     }
 
     pub fn spurious(&self) -> Spurious {
         self.plan.spurious
+    }
+
+    /// Steps taken so far.
+    pub fn steps_taken(&self) -> usize {
+        self.at
     }
 
     pub fn patience(&self) -> Duration {
@@ -64,6 +72,13 @@ impl Enforcer {
     }
 
     pub fn next(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
+        // A thread does not stop inside a library, if it can help it: another might need what it has locked there.
+        if let Some(operation) = model.pending(self.last).filter(|operation| self.is_aside(operation))
+            && let Some(variant) = first_variant(model, self.last)
+        {
+            debug_assert!(operation.kind != Kind::Begin);
+            return Next::Go { thread: self.last, variant, value: None };
+        }
         while let Some(&step) = self.plan.steps.get(self.at) {
             let Some(operation) = model.pending(step.thread) else {
                 if passes(step.kind) {
@@ -85,8 +100,11 @@ impl Enforcer {
                     self.advance();
                     continue;
                 }
-                if passes(operation.kind) {
-                    return Next::Go { thread: step.thread, variant: 0, value: None };
+                if passes(operation.kind) || self.is_aside(operation) {
+                    return match first_variant(model, step.thread) {
+                        Some(variant) => self.let_go(step.thread, variant),
+                        None => self.go_round(model, beside),
+                    };
                 }
                 self.diverge(Some(operation), "the thread came to something else");
             }
@@ -96,7 +114,8 @@ impl Enforcer {
                     self.diverge(Some(operation), "the thread uses another object than before");
                 }
             }
-            if !model.is_enabled(step.thread, step.variant) {
+            // The real program does not say how many values there are.
+            if step.kind != Kind::Choose && !model.is_enabled(step.thread, step.variant) {
                 self.diverge(Some(operation), "the operation is not possible in this way now");
             }
             self.advance();
@@ -106,13 +125,39 @@ impl Enforcer {
         self.go_round(model, beside)
     }
 
+    fn let_go(&mut self, thread: u32, variant: u32) -> Next {
+        self.last = thread;
+        Next::Go { thread, variant, value: None }
+    }
+
+    /// An operation that a library makes of its own.
+    fn is_aside(&self, operation: &Operation) -> bool {
+        let anywhere = matches!(operation.kind, Kind::Begin | Kind::End | Kind::Exit | Kind::Access);
+        !anywhere && self.plan.aside.contains(&self.plan.original(operation.site))
+    }
+
+    /// An access of the program, after the detector has seen it.
+    pub fn touched(&mut self, thread: &Thread, touch: Touch) {
+        if self.pairs.touched(thread, touch, &self.plan.race) {
+            self.reproduced();
+        }
+    }
+
+    pub fn forget_range(&mut self, start: usize, end: usize) {
+        self.pairs.forget(start, end);
+    }
+
     /// The detector has seen a race of these places: is it the one that the schedule is for?
     pub fn reported(&self, a: u32, b: u32) {
         let [one, other] = &self.plan.race;
         let is = |a: u32, b: u32| one.contains(&a) && other.contains(&b);
         if is(a, b) || is(b, a) {
-            end("reproduced", &format!(r#","step":{}"#, self.at));
+            self.reproduced();
         }
+    }
+
+    fn reproduced(&self) -> ! {
+        end("reproduced", &format!(r#","step":{}"#, self.at))
     }
 
     fn fits(&self, step: &Step, operation: &Operation) -> bool {
@@ -133,11 +178,8 @@ impl Enforcer {
     fn go_round(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
         let count = model.lives.len() as u32;
         for thread in (self.last + 1..count).chain(0..(self.last + 1).min(count)) {
-            let mut first = None;
-            model.variants(thread, |variant| first = first.or(Some(variant)));
-            if let Some(variant) = first {
-                self.last = thread;
-                return Next::Go { thread, variant, value: None };
+            if let Some(variant) = first_variant(model, thread) {
+                return self.let_go(thread, variant);
             }
         }
         if beside.is_empty() && model.lives.iter().any(|life| life.pending.is_some()) {
@@ -211,6 +253,12 @@ fn put(status: &str, rest: &str) {
 fn line(text: &str) {
     let line = format!("{{\"pid\":{},{text}}}\n", output::pid());
     output::line(&line, || line.clone());
+}
+
+fn first_variant(model: &Model, thread: u32) -> Option<u32> {
+    let mut first = None;
+    model.variants(thread, |variant| first = first.or(Some(variant)));
+    first
 }
 
 /// What an optimised program may lack, or have in addition.
