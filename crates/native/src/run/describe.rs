@@ -43,7 +43,12 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
                     findings.push(image.finding(race));
                 }
             }
-            What::Trace(_) | What::Gap(_) | What::Exit(_) | What::Crash(_) | What::Replay(_) | What::Fault(_) => {}
+            What::Trace(_)
+            | What::Gap(_)
+            | What::Exit(_)
+            | What::Crash(_)
+            | What::Replay(_)
+            | What::Fault(_) => {}
         }
     }
     findings.sort_by_key(|finding| {
