@@ -13,22 +13,19 @@ pub fn recording(recording: &Recording) -> String {
         .collect();
     let end = if recording.ended { "ended by itself" } else { "did not say that it ends" };
     let _ = writeln!(out, "trace of {} (process {}), which {end}", words.join(" "), recording.process);
-    let _ = writeln!(
-        out,
-        "{} events of {} threads in {} bytes",
-        recording.events, recording.threads, recording.bytes
-    );
+    let Recording { events, threads, bytes, .. } = recording;
+    let _ = writeln!(out, "events: {events}, threads: {threads}, bytes: {bytes}");
     for (kind, count) in &recording.kinds {
         let _ = writeln!(out, "  {count:>10} {kind}");
     }
-    let _ = writeln!(out, "{} pieces of memory are shared and written", recording.shared);
+    let _ = writeln!(out, "shared and written pieces of memory: {}", recording.shared);
     if recording.racy_bytes > 0 {
-        let _ = writeln!(out, "{} bytes race", recording.racy_bytes);
+        let _ = writeln!(out, "racing bytes: {}", recording.racy_bytes);
     }
     for one in &recording.wait_loops {
         let _ = writeln!(
             out,
-            "wait loop at {}: entered {} times, passed {} times without waiting, {} waits",
+            "wait loop at {}: entered {}, passed without waiting {}, waits {}",
             place(&one.at),
             one.entered,
             one.passed,

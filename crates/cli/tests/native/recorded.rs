@@ -70,7 +70,7 @@ fn programs(folder: &Path) -> Vec<Program> {
     } else if soak {
         300
     } else {
-        3
+        2
     };
     std::fs::write(folder.join("choices.c"), CHOICES).expect("it can be written");
     for seed in 0..seeds {

@@ -26,13 +26,16 @@ const REQUESTS: &str = "40000";
 enum With {
     Plain,
     Raddle,
+    /// As `raddle`, with a trace.
+    Record,
     Unpruned,
     Tsan,
     Helgrind,
     Drd,
 }
 
-const ALL: [With; 6] = [With::Plain, With::Raddle, With::Unpruned, With::Tsan, With::Helgrind, With::Drd];
+const ALL: [With; 7] =
+    [With::Plain, With::Raddle, With::Record, With::Unpruned, With::Tsan, With::Helgrind, With::Drd];
 
 /// Wall clock and processor seconds of the fastest run, peak memory.
 #[derive(Clone, Copy)]
@@ -53,7 +56,7 @@ type Measured = Result<Cost, Missed>;
 
 /// What `timeout` ends with when the time is over.
 const TIMED_OUT: i32 = 124;
-/// What ThreadSanitizer ends with when it found something.
+/// What ThreadSanitizer ends with when it found something, and what we ask of `raddle record` then.
 const TSAN_FOUND: i32 = 66;
 
 /// Measures, writes the page. `only` picks programs by name; then the page is printed, not written.
@@ -148,6 +151,16 @@ impl Bench {
         match with {
             With::Helgrind => drop(command.args(["valgrind", "-q", "--tool=helgrind"])),
             With::Drd => drop(command.args(["valgrind", "-q", "--tool=drd"])),
+            With::Record => {
+                command.arg(&self.raddle).args([
+                    "record",
+                    "-q",
+                    "--exit-code",
+                    &TSAN_FOUND.to_string(),
+                    "-o",
+                ]);
+                command.arg(self.folder.join("trace"));
+            }
             _ => {}
         }
         // Findings go where `raddle run` would read them.
@@ -184,7 +197,7 @@ impl Bench {
 
     fn compiler(&self, with: With, ours: &str, theirs: &str) -> Command {
         match with {
-            With::Raddle | With::Unpruned => {
+            With::Raddle | With::Record | With::Unpruned => {
                 let mut command = Command::new(&self.raddle);
                 command.arg(ours).env("RADDLE_PRUNE", if with == With::Unpruned { "none" } else { "all" });
                 command
@@ -204,7 +217,9 @@ impl Bench {
             eprintln!("bench: native: memcached {}", with.name());
             let copy = self.folder.join(format!("memcached-{}", with.name()));
             let (compiler, flags) = match with {
-                With::Raddle | With::Unpruned => (format!("{} cc", self.raddle.display()), "-g -O2"),
+                With::Raddle | With::Record | With::Unpruned => {
+                    (format!("{} cc", self.raddle.display()), "-g -O2")
+                }
                 With::Tsan => ("clang-19".to_owned(), "-g -O2 -fsanitize=thread"),
                 _ => ("clang-19".to_owned(), "-g -O2"),
             };
@@ -246,6 +261,7 @@ impl With {
         match self {
             With::Plain => "plain",
             With::Raddle => "raddle",
+            With::Record => "raddle-record",
             With::Unpruned => "raddle-no-prune",
             With::Tsan => "tsan",
             With::Helgrind => "helgrind",
@@ -280,6 +296,8 @@ fn row(name: &str, with: With, cost: Measured, plain: Option<Cost>) -> String {
 struct Goals {
     /// Slowdown by processor time and growth of memory: ours, theirs.
     rows: Vec<(String, [f64; 4])>,
+    /// Processor seconds of running and of recording.
+    recorded: Vec<(String, [f64; 2])>,
 }
 
 impl Goals {
@@ -290,6 +308,9 @@ impl Goals {
             let larger = |cost: Cost| cost.mib / plain.mib.max(0.01);
             let row = [slower(ours), slower(theirs), larger(ours), larger(theirs)];
             self.rows.push((name.to_owned(), row));
+        }
+        if let (Some(run), Some(record)) = (of(With::Raddle), of(With::Record)) {
+            self.recorded.push((name.to_owned(), [run.processor, record.processor]));
         }
     }
 
@@ -314,6 +335,11 @@ impl Goals {
             self.rows.len(),
             ours / theirs
         );
+        page.push_str(RECORDING);
+        for (name, [run, record]) in &self.recorded {
+            let _ = writeln!(page, "| {name} | {run:.2} | {record:.2} | {:.1} |", record / run.max(0.01));
+        }
+        page.push('\n');
         page
     }
 }
@@ -347,6 +373,14 @@ By processor time; the goals are a ratio of at most 0.7 on each program, and mem
 
 | program | raddle, times plain | tsan, times plain | ratio | raddle, memory | tsan, memory | ratio |
 |---|---:|---:|---:|---:|---:|---:|
+";
+
+const RECORDING: &str = "## Recording beside running
+
+Processor seconds of `raddle record`, the tool included, and of the run alone; the goal is at most 3 times.
+
+| program | run | record | times |
+|---|---:|---:|---:|
 ";
 
 /// The part of the page that is not measured.
