@@ -14,7 +14,6 @@ pub const NO_LOCKS: u32 = 0;
 pub const UNKNOWN_LOCKS: u32 = u32::MAX;
 
 const LEAF_LIMIT: u32 = 1 << 24;
-const CACHE: usize = 2048;
 const LOCK_CACHE: usize = 1024;
 
 /// Parent node, call site in the parent, function.
@@ -31,7 +30,9 @@ pub struct Shape(u32);
 /// The contexts that the thread needed last.
 #[repr(C)]
 pub struct LeafCache {
-    entries: [[u32; 4]; CACHE],
+    /// For the steps that hot.c makes, too.
+    pub contexts: [ShortContext; SHORT_CONTEXTS],
+    pub nodes: [ShortNode; SHORT_NODES],
     locks: [[u32; 5]; LOCK_CACHE],
 }
 
@@ -82,36 +83,25 @@ pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
     if thread.function == 0 {
         thread.note_function();
     }
-    let key = [site, node, shape.0];
-    let short = unsafe { &mut (*thread.block).contexts[short_slot(site, node)] };
-    if short.key != key || short.id == 0 {
-        *short = ShortContext { key, id: cached(thread, [node, site, shape.0]) };
-    }
-    short.id
+    cached(thread, [site, node, shape.0])
 }
 
 /// The place of the call that the thread is making.
 pub fn of_call(thread: &mut Thread) -> u32 {
-    let key = [node(thread, thread.top()), thread.call_site(), 0];
-    cached(thread, key)
-}
-
-/// As in hot.c.
-fn short_slot(site: u32, node: u32) -> usize {
-    site.wrapping_add(node.wrapping_mul(0x9e37_79b1) >> 24) as usize % SHORT_CONTEXTS
+    let node = node(thread, thread.top());
+    cached(thread, [thread.call_site(), node, 0])
 }
 
 #[inline(always)]
 fn cached(thread: &Thread, key: [u32; 3]) -> u32 {
-    let [node, site, shape] = key;
-    let hash = site ^ shape >> 24 ^ node.wrapping_mul(0x9e37_79b1);
-    let entry = &mut thread.caches().leaves.entries[(hash ^ hash >> 15) as usize % CACHE];
-    if entry[..3] == key && entry[3] != 0 {
-        return entry[3];
+    let [site, node, shape] = key;
+    // As in hot.c.
+    let slot = site.wrapping_add(node.wrapping_mul(0x9e37_79b1) >> 20) as usize % SHORT_CONTEXTS;
+    let short = &mut thread.caches().leaves.contexts[slot];
+    if short.key != key || short.id == 0 {
+        *short = ShortContext { key, id: leaf([node, site, shape]) };
     }
-    let leaf = leaf(key);
-    *entry = [node, site, shape, leaf];
-    leaf
+    short.id
 }
 
 pub fn get(id: u32) -> Context {
@@ -175,8 +165,8 @@ fn node(thread: &Thread, top: *mut Frame) -> u32 {
             let parent = node(thread, top.sub(1));
             let key = [parent, (*top.sub(1)).call, frame.function];
             // As in hot.c.
-            let slot = key[2].wrapping_add(key[1]).wrapping_add(parent.wrapping_mul(0x9e37_79b1) >> 24);
-            let short = &mut (*thread.block).nodes[slot as usize % SHORT_NODES];
+            let slot = key[2].wrapping_add(key[1]).wrapping_add(parent.wrapping_mul(0x9e37_79b1) >> 20);
+            let short = &mut thread.caches().leaves.nodes[slot as usize % SHORT_NODES];
             if short.key != key || short.id == 0 {
                 *short = ShortNode { key, id: NODES.intern(key).unwrap_or(0) };
             }

@@ -47,8 +47,8 @@ struct raddle_quick {
 };
 
 #define RADDLE_QUICK 16
-#define RADDLE_SHORT_CONTEXTS 256
-#define RADDLE_SHORT_NODES 256
+#define RADDLE_SHORT_CONTEXTS 4096
+#define RADDLE_SHORT_NODES 1024
 
 struct raddle_thread {
     uint32_t epoch;
@@ -63,10 +63,11 @@ struct raddle_thread {
     uint64_t last[16]; /* addresses, by site, to notice loops */
     uint32_t fenced;   /* the thread made a release fence */
     uint32_t depth;
+    uint32_t owner; /* as which the thread locks records */
     struct raddle_pending pending[4];
     struct raddle_quick quick[RADDLE_QUICK]; /* by address */
-    struct raddle_context contexts[RADDLE_SHORT_CONTEXTS]; /* what was needed lately */
-    struct raddle_node nodes[RADDLE_SHORT_NODES];
+    const struct raddle_context *contexts; /* what was needed lately */
+    const struct raddle_node *nodes;
 };
 
 /* Consecutive values of one thread's clock (epochs.rs). */
@@ -78,7 +79,8 @@ struct raddle_run {
 struct raddle_mixed {
     uint32_t lock, life;
     uint64_t entries[7];
-    uint32_t unused[4];
+    uint32_t more;
+    uint32_t unused[3];
 };
 
 /* Records of atomics (records.rs): clocks, groups of bytes with the same history. */
@@ -107,6 +109,7 @@ struct raddle_record {
 #define RADDLE_UNKNOWN 2u
 #define RADDLE_CELLS 0x100000000000ull
 #define RADDLE_CONTEXTS 0x300003579000ull
+#define RADDLE_TOUCHED(p) (*(const uint8_t *)(0x680400000000ull + ((uint64_t)(p) & RADDLE_MASK) / 2048)) /* the page of cells */
 #define RADDLE_RUNS ((const struct raddle_run *)0x690000000000ull)
 #define RADDLE_RUN 1024
 #define RADDLE_MIXED ((const struct raddle_mixed *)(0x690000000000ull + 5 * 0x1000000000ull))
@@ -150,19 +153,24 @@ RADDLE_SLOW void raddle_read_harder(const void *p, uint64_t bytes, uint32_t site
     __raddle_slow_read(p, bytes, site);
 }
 
+static inline __attribute__((always_inline)) uint32_t raddle_load(const uint32_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
 static inline __attribute__((always_inline)) int raddle_knows(uint32_t epoch)
 {
     const struct raddle_run *run = &RADDLE_RUNS[epoch / RADDLE_RUN];
     return __raddle_self.values[run->slot] >= run->first + epoch % RADDLE_RUN;
 }
 
-/* The cell after an access, if it holds only epochs that the thread knows; 0 if not, or if it is clean. As cells::simple. */
+/* The cell after an access, if it holds only epochs that the thread knows; 0 if not. As cells::simple. */
 static inline __attribute__((always_inline)) uint64_t raddle_next(uint64_t old, int write)
 {
     uint32_t wrote = (uint32_t)old, read = (uint32_t)(old >> 32), epoch = __raddle_self.epoch;
     if (wrote == epoch || (!write && read == epoch))
         return old;
-    if (!old || ((wrote | read) & RADDLE_TAG) || !raddle_knows(wrote) || !raddle_knows(read))
+    if (((wrote | read) & RADDLE_TAG) || !raddle_knows(wrote) || !raddle_knows(read))
         return 0;
     return write ? epoch : (wrote | (uint64_t)epoch << 32);
 }
@@ -187,7 +195,7 @@ static __attribute__((noinline)) uint32_t raddle_node_of(struct raddle_frame *fr
         return frame->node;
     uint32_t parent = raddle_node_of(frame - 1), call = frame[-1].call;
     const struct raddle_node *node =
-        &__raddle_self.nodes[(frame->function + call + (parent * 0x9e3779b1u >> 24)) % RADDLE_SHORT_NODES];
+        &__raddle_self.nodes[(frame->function + call + (parent * 0x9e3779b1u >> 20)) % RADDLE_SHORT_NODES];
     if ((!parent && frame[-1].function) || node->parent != parent || node->call != call || node->function != frame->function)
         return 0;
     return frame->node = node->id;
@@ -200,63 +208,72 @@ static inline __attribute__((always_inline)) uint32_t raddle_context_of(uint32_t
     uint32_t node = top->node;
     if (!node && top->function && !(node = raddle_node_of(top)))
         return 0;
-    const struct raddle_context *context = &__raddle_self.contexts[(site + (node * 0x9e3779b1u >> 24)) % RADDLE_SHORT_CONTEXTS];
+    const struct raddle_context *context = &__raddle_self.contexts[(site + (node * 0x9e3779b1u >> 20)) % RADDLE_SHORT_CONTEXTS];
     return context->site == site && context->node == node && context->shape == shape ? context->id : 0;
 }
 
-/* The usual step of one or two cells, without a call: what cells::granule and cells::pair do. 0: not done. */
-static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uint64_t p, uint32_t bytes, uint32_t site, int write)
+/* What is stored next to a cell that the thread changes. */
+static inline __attribute__((always_inline)) uint32_t raddle_word(uint32_t context)
 {
-    uint32_t id;
-    if (p % bytes || __raddle_self.flags || !(id = raddle_context_of(site, bytes | (write ? 1u << 31 : 0))))
-        return 0;
-    raddle_fetch(p, site);
-    uint64_t *cells = (uint64_t *)RADDLE_CELL(p);
-    uint32_t *words = (uint32_t *)RADDLE_SHADOW(RADDLE_CONTEXTS, p) + !write;
-    uint32_t word = id << 8 | __raddle_self.epoch * 0x9e3779b1u >> 24;
-    int done = 0;
+    return context << 8 | __raddle_self.epoch * 0x9e3779b1u >> 24;
+}
+
+static inline __attribute__((always_inline)) int raddle_go_in(void)
+{
     ++*(volatile uint32_t *)__raddle_self.inside;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (RADDLE_LIKELY(!*(volatile uint8_t *)&__raddle_careful)) {
-        uint64_t old = __atomic_load_n(cells, __ATOMIC_ACQUIRE), new = raddle_next(old, write);
-        if (bytes == 4 && new) {
-            *__raddle_self.used = 1;
-            done = __atomic_compare_exchange_n(cells, &old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-            if (done)
-                __atomic_store_n(words, word, __ATOMIC_RELAXED);
-        } else if (new) {
-            uint64_t second = __atomic_load_n(cells + 1, __ATOMIC_ACQUIRE), next = raddle_next(second, write);
-            if (next) {
-                *__raddle_self.used = 1;
-                unsigned __int128 both = old | (unsigned __int128)second << 64, after = new | (unsigned __int128)next << 64;
-                done = __sync_bool_compare_and_swap((unsigned __int128 *)cells, both, after);
-                if (done && new != old)
-                    __atomic_store_n(words, word, __ATOMIC_RELAXED);
-                if (done && next != second)
-                    __atomic_store_n(words + 2, word, __ATOMIC_RELAXED);
-            }
-        }
-    }
+    return RADDLE_LIKELY(!*(volatile uint8_t *)&__raddle_careful);
+}
+
+static inline __attribute__((always_inline)) void raddle_go_out(void)
+{
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     --*(volatile uint32_t *)__raddle_self.inside;
-    return done;
 }
 
-static inline __attribute__((always_inline)) uint32_t raddle_load(const uint32_t *p)
+/* One cell, of which the whole granule is accessed: what cells::granule does. 0: not done. */
+static inline __attribute__((always_inline)) int raddle_step4(uint64_t p, uint32_t context, int write)
 {
-    return __atomic_load_n(p, __ATOMIC_RELAXED);
+    uint64_t *cell = (uint64_t *)RADDLE_CELL(p), old = __atomic_load_n(cell, __ATOMIC_ACQUIRE), new = raddle_next(old, write);
+    if (!new || (!old && !RADDLE_TOUCHED(p)))
+        return 0;
+    *__raddle_self.used = 1;
+    if (!__atomic_compare_exchange_n(cell, &old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return 0;
+    __atomic_store_n((uint32_t *)RADDLE_SHADOW(RADDLE_CONTEXTS, p) + !write, raddle_word(context), __ATOMIC_RELAXED);
+    return 1;
 }
 
-/* Whether the record of a granule says that the thread did this to some of its bytes in this epoch. Only the thread
- * itself writes its epoch anywhere; the record may have gone to another granule, which its life would tell. */
-static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p, uint32_t bytes, int write)
+/* Two cells in one step: what cells::pair does. 0: not done. */
+static inline __attribute__((always_inline, target("cx16"))) int raddle_step8(uint64_t p, uint32_t context, int write)
+{
+    uint64_t *cells = (uint64_t *)RADDLE_CELL(p);
+    uint64_t old = __atomic_load_n(cells, __ATOMIC_ACQUIRE), new = raddle_next(old, write);
+    uint64_t second = __atomic_load_n(cells + 1, __ATOMIC_ACQUIRE), next = raddle_next(second, write);
+    if (!new || !next || ((!old || !second) && !RADDLE_TOUCHED(p)))
+        return 0;
+    *__raddle_self.used = 1;
+    unsigned __int128 both = old | (unsigned __int128)second << 64, after = new | (unsigned __int128)next << 64;
+    if (!__sync_bool_compare_and_swap((unsigned __int128 *)cells, both, after))
+        return 0;
+    uint32_t *words = (uint32_t *)RADDLE_SHADOW(RADDLE_CONTEXTS, p) + !write, word = raddle_word(context);
+    if (new != old)
+        __atomic_store_n(words, word, __ATOMIC_RELAXED);
+    if (next != second)
+        __atomic_store_n(words + 2, word, __ATOMIC_RELAXED);
+    return 1;
+}
+
+/* Whether the record of a granule says that the thread did this to some of its bytes in this epoch. Only the thread itself writes
+ * its epoch anywhere; the record may have gone to another granule, which its life would tell. */
+static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p, uint32_t mask, int write)
 {
     const struct raddle_cell *cell = RADDLE_CELL(p);
     uint32_t word = __atomic_load_n(&cell->write, __ATOMIC_ACQUIRE), epoch = __raddle_self.epoch;
-    if ((word & (RADDLE_TAG | RADDLE_ATOMIC)) != RADDLE_TAG || (p & 3) + bytes > 4)
+    if ((word & (RADDLE_TAG | RADDLE_ATOMIC)) != RADDLE_TAG)
         return 0;
     const struct raddle_mixed *record = &RADDLE_MIXED[word & ~RADDLE_TAG];
-    uint32_t life = __atomic_load_n(&record->life, __ATOMIC_ACQUIRE), noted = 0, mask = ((1u << bytes) - 1) << (p & 3);
+    uint32_t life = __atomic_load_n(&record->life, __ATOMIC_ACQUIRE), noted = 0;
     for (int i = 0; i < 7; i++) {
         uint64_t entry = __atomic_load_n(&record->entries[i], __ATOMIC_ACQUIRE);
         if ((uint32_t)entry == epoch && (!write || (entry >> 32 & 1)))
@@ -266,42 +283,118 @@ static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p,
            __atomic_load_n(&record->life, __ATOMIC_ACQUIRE) == life;
 }
 
-/* Whether the cells of an access name a record or more, and these say that the thread did this in this epoch. */
-static inline __attribute__((always_inline)) int raddle_records_pass(uint64_t p, uint32_t bytes, int write)
+/* Notes an access in the record of a granule: what mixed::access does, if it races with nothing and the record has room and is still
+ * needed. 0: not done. */
+static __attribute__((noinline)) int raddle_mixed_step(uint64_t p, uint32_t mask, uint32_t context, int write)
 {
-    if (bytes < 8)
-        return raddle_mixed_passes(p, bytes, write);
-    for (uint32_t at = 0; at < bytes; at += 4) {
-        const struct raddle_cell *cell = RADDLE_CELL(p + at);
-        if (raddle_load(&cell->write) != __raddle_self.epoch && (write || raddle_load(&cell->read) != __raddle_self.epoch) &&
-            !raddle_mixed_passes(p + at, 4, write))
-            return 0;
+    uint64_t *cell = (uint64_t *)RADDLE_CELL(p), named = __atomic_load_n(cell, __ATOMIC_ACQUIRE), after[8];
+    struct raddle_mixed *record = (struct raddle_mixed *)&RADDLE_MIXED[(uint32_t)named & ~RADDLE_TAG];
+    uint32_t nobody = 0, epoch = __raddle_self.epoch, count = 0;
+    if (!__atomic_compare_exchange_n(&record->lock, &nobody, __raddle_self.owner, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return 0;
+    uint64_t newest = epoch | (uint64_t)(context << 8 | mask << 1 | write) << 32, bytes = (uint64_t)mask << 33, whole = 15ull << 33;
+    int done = *(volatile uint64_t *)cell == named && !record->more;
+    for (int i = 0; done && i < 7 && record->entries[i]; i++) {
+        uint64_t entry = record->entries[i];
+        if (entry & bytes) {
+            int knows = raddle_knows((uint32_t)entry), wrote = entry >> 32 & 1;
+            /* What was noted in part in this epoch is for mixed::access. */
+            done = (knows || (!write && !wrote)) && ((uint32_t)entry != epoch || (write && !wrote));
+            if (write || (knows && !wrote))
+                entry &= ~bytes;
+        }
+        if (!(entry & whole)) {
+            if (newest)
+                after[count++] = newest;
+            newest = 0;
+        } else if (newest && !((entry ^ newest) & ~whole)) {
+            after[count++] = entry | bytes;
+            newest = 0;
+        } else {
+            after[count++] = entry;
+        }
     }
-    return p % 4 == 0;
+    if (newest)
+        after[count++] = newest;
+    done = done && count < 8 && !(count == 1 && (after[0] & whole) == whole);
+    if (done) {
+        *__raddle_self.used = 1;
+        for (uint32_t i = 0; i < 7; i++) {
+            uint64_t entry = i < count ? after[i] : 0;
+            if (record->entries[i] != entry)
+                __atomic_store_n(&record->entries[i], entry, __ATOMIC_RELEASE);
+        }
+    }
+    __atomic_store_n(&record->lock, 0, __ATOMIC_RELEASE);
+    return done;
+}
+
+/* Some bytes of one granule. 0: not done. */
+static inline __attribute__((always_inline)) int raddle_granule(uint64_t p, uint32_t mask, uint32_t context, int write)
+{
+    const struct raddle_cell *cell = RADDLE_CELL(p);
+    uint32_t wrote = raddle_load(&cell->write), read = raddle_load(&cell->read), epoch = __raddle_self.epoch;
+    if (wrote == epoch || (!write && (read == epoch || __raddle_self.known[read & 63] == read)))
+        return 1;
+    if ((wrote & (RADDLE_TAG | RADDLE_ATOMIC)) == RADDLE_TAG)
+        return raddle_mixed_passes(p, mask, write) || raddle_mixed_step(p, mask, context, write);
+    return mask == 15 && raddle_step4(p, context, write);
+}
+
+/* An access that is more than the usual step: granule by granule. 0: not done, or not all of it. */
+static __attribute__((noinline)) int raddle_steps(uint64_t p, uint64_t bytes, uint32_t shape, uint32_t site)
+{
+    uint64_t end = p + bytes;
+    uint32_t context;
+    if (__raddle_self.flags || !(context = raddle_context_of(site, shape)))
+        return 0;
+    int done = raddle_go_in();
+    for (uint64_t at = p & ~3ull; done && at < end; at += 4) {
+        uint32_t mask = 15;
+        if (at < p)
+            mask &= 15u << (p - at);
+        if (end - at < 4)
+            mask &= 15u >> (4 - (end - at));
+        done = raddle_granule(at, mask & 15, context, shape >> 31);
+    }
+    raddle_go_out();
+    return done;
+}
+
+/* The usual step of one or two cells, without a call. 0: not done. */
+static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uint64_t p, uint32_t bytes, uint32_t site, int write)
+{
+    uint32_t context;
+    if (p % bytes || __raddle_self.flags || !(context = raddle_context_of(site, bytes | (write ? 1u << 31 : 0))))
+        return 0;
+    raddle_fetch(p, site);
+    int done = raddle_go_in() && (bytes == 4 ? raddle_step4(p, context, write) : raddle_step8(p, context, write));
+    raddle_go_out();
+    return done;
 }
 
 #define RADDLE_MISSED(bytes)                                                                                            \
     RADDLE_SLOW __attribute__((target("cx16"))) void raddle_write_missed##bytes(void *p, uint32_t site)                 \
     {                                                                                                                   \
-        if (!raddle_step((uint64_t)p, bytes, site, 1) && !raddle_records_pass((uint64_t)p, bytes, 1))                   \
+        if (!raddle_step((uint64_t)p, bytes, site, 1) && !raddle_steps((uint64_t)p, bytes, bytes | 1u << 31, site))     \
             raddle_write_harder(p, bytes, site);                                                                        \
     }                                                                                                                   \
     RADDLE_SLOW __attribute__((target("cx16"))) void raddle_read_missed##bytes(const void *p, uint32_t site)            \
     {                                                                                                                   \
-        if (!raddle_step((uint64_t)p, bytes, site, 0) && !raddle_records_pass((uint64_t)p, bytes, 0))                   \
+        if (!raddle_step((uint64_t)p, bytes, site, 0) && !raddle_steps((uint64_t)p, bytes, bytes, site))                \
             raddle_read_harder(p, bytes, site);                                                                         \
     }
 
-/* Some bytes of a granule. */
+/* Not one or two whole cells. */
 #define RADDLE_PARTLY_MISSED(bytes)                                                                                     \
     RADDLE_SLOW void raddle_write_missed##bytes(void *p, uint32_t site)                                                 \
     {                                                                                                                   \
-        if (!raddle_mixed_passes((uint64_t)p, bytes, 1))                                                                \
+        if (!raddle_steps((uint64_t)p, bytes, bytes | 1u << 31, site))                                                  \
             raddle_write_harder(p, bytes, site);                                                                        \
     }                                                                                                                   \
     RADDLE_SLOW void raddle_read_missed##bytes(const void *p, uint32_t site)                                            \
     {                                                                                                                   \
-        if (!raddle_mixed_passes((uint64_t)p, bytes, 0))                                                                \
+        if (!raddle_steps((uint64_t)p, bytes, bytes, site))                                                             \
             raddle_read_harder(p, bytes, site);                                                                         \
     }
 
@@ -309,8 +402,7 @@ RADDLE_MISSED(4)
 RADDLE_MISSED(8)
 RADDLE_PARTLY_MISSED(1)
 RADDLE_PARTLY_MISSED(2)
-#define raddle_write_missed16(p, site) raddle_write_harder(p, 16, site)
-#define raddle_read_missed16(p, site) raddle_read_harder(p, 16, site)
+RADDLE_PARTLY_MISSED(16)
 
 static inline __attribute__((always_inline)) int raddle_wrote(const struct raddle_cell *cell)
 {

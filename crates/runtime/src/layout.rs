@@ -123,7 +123,7 @@ pub fn untouch(address: usize) {
     touched_page(address).store(0, Relaxed);
 }
 
-fn touched_page(address: usize) -> &'static AtomicU8 {
+pub fn touched_page(address: usize) -> &'static AtomicU8 {
     unsafe { &*((TOUCHED_PAGES + (address & MASK) / CELL_PAGE) as *const AtomicU8) }
 }
 

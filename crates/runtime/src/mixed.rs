@@ -42,7 +42,7 @@ pub struct Mixed {
     /// The last accesses; zero where there is none.
     pub entries: [AtomicU64; ROOM],
     /// A record with the entries that have no room here, or 0.
-    more: u32,
+    pub more: u32,
     unused: u32,
 }
 

@@ -48,10 +48,12 @@ pub struct Block {
     /// Whether the thread made a release fence.
     fenced: u32,
     depth: u32,
+    /// As which the thread locks records.
+    owner: u32,
     pending: [PendingAtomic; 4],
     quick: [QuickAtomic; QUICK],
-    pub contexts: [ShortContext; SHORT_CONTEXTS],
-    pub nodes: [ShortNode; SHORT_NODES],
+    contexts: *const ShortContext,
+    nodes: *const ShortNode,
 }
 
 /// An atomic access that hot.c makes without the lock.
@@ -177,8 +179,8 @@ const _: () = assert!(size_of::<Thread>() <= CACHES && CACHES + size_of::<Caches
 
 pub const LOOPS: usize = 16;
 const QUICK: usize = 16;
-pub const SHORT_CONTEXTS: usize = 256;
-pub const SHORT_NODES: usize = 256;
+pub const SHORT_CONTEXTS: usize = 4096;
+pub const SHORT_NODES: usize = 1024;
 
 pub const RUNNING: u32 = 1;
 pub const DETACHED: u32 = 2;
@@ -280,6 +282,9 @@ impl Thread {
             (*block).inside = &raw const self.inside;
             (*block).fenced = 0;
             (*block).depth = 0;
+            (*block).owner = self.index + 1;
+            (*block).contexts = self.caches().leaves.contexts.as_ptr();
+            (*block).nodes = self.caches().leaves.nodes.as_ptr();
         }
         self.set_flags();
         SELF.set(self);
@@ -612,7 +617,7 @@ mod tests {
     use crate::cells::ATOMIC;
     use crate::clocks::Clock;
     use crate::epochs::{RUN, Run, TAG};
-    use crate::layout::{CELLS, MASK, TABLES, contexts};
+    use crate::layout::{CELLS, MASK, TABLES, contexts, touched_page};
     use crate::mixed::{self, Mixed};
     use crate::records::{self, Group, Record};
     use std::mem::offset_of;
@@ -649,6 +654,8 @@ mod tests {
             ("(uint64_t)RADDLE_MIXED", mixed::AT),
             ("sizeof(struct raddle_mixed)", mixed::STRIDE),
             ("__builtin_offsetof(struct raddle_mixed, life)", offset_of!(Mixed, life)),
+            ("__builtin_offsetof(struct raddle_mixed, more)", offset_of!(Mixed, more)),
+            ("(uint64_t)&RADDLE_TOUCHED(0x12345678)", touched_page(0x1234_5678) as *const _ as usize),
             ("__builtin_offsetof(struct raddle_mixed, entries)", offset_of!(Mixed, entries)),
             ("sizeof(((struct raddle_mixed *)0)->entries) / 8", mixed::ROOM),
             ("RADDLE_ATOMIC", ATOMIC as usize),
