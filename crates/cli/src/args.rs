@@ -4,8 +4,8 @@ use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
-    Chance, Checkpoint, DataModel, Engines, Goal, Ground, Line, Mode, Native, Property, Search, Spurious,
-    Start, StaticRequest, Subject, Substrate,
+    Chance, Checkpoint, DataModel, Debugger, Engines, Goal, Ground, Line, Mode, Native, Property, Search,
+    Spurious, Start, StaticRequest, Subject, Substrate,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -214,8 +214,17 @@ pub(crate) struct ReplayArgs {
     /// End a run after this many seconds; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = words::seconds)]
     time_limit: Duration,
+    /// No step of the schedule for this many seconds is a divergence
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = words::seconds)]
+    patience: Duration,
+    /// Start gdb on the program under the schedule; it stops with both threads before their racing accesses
+    #[arg(long, conflicts_with_all = ["times", "interpreted", "lldb"])]
+    gdb: bool,
+    /// The same with lldb
+    #[arg(long, conflicts_with_all = ["times", "interpreted"])]
+    lldb: bool,
     /// Replay on the interpreter only
-    #[arg(long, conflicts_with_all = ["times", "time_limit"])]
+    #[arg(long, conflicts_with_all = ["times", "time_limit", "patience"])]
     interpreted: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -225,7 +234,17 @@ impl ReplayArgs {
     pub(crate) fn ground(&self) -> Ground {
         match self.interpreted {
             true => Ground::Interpreter,
-            false => Ground::Native(Native { times: self.times, time: self.time_limit, ..Native::default() }),
+            false => {
+                Ground::Native(Native { times: self.times, time: self.time_limit, patience: self.patience })
+            }
+        }
+    }
+
+    pub(crate) fn debugger(&self) -> Option<Debugger> {
+        match (self.gdb, self.lldb) {
+            (true, _) => Some(Debugger::Gdb),
+            (_, true) => Some(Debugger::Lldb),
+            (false, false) => None,
         }
     }
 }

@@ -11,7 +11,7 @@ mod record;
 mod run;
 mod words;
 
-use args::{Cli, Command, OutputArgs, ProgramArgs};
+use args::{Cli, Command, OutputArgs, ProgramArgs, ReplayArgs};
 use clap::Parser;
 use output::Exit;
 use raddle_driver::{Certified, Control, Engines, Progress, Search};
@@ -28,12 +28,19 @@ fn main() -> ExitCode {
     let exit = match &cli.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Record(arguments) => record::record(arguments),
+        Command::Replay(replay) if replay.debugger().is_some() => debugged(replay),
         _ => verdict(&cli).map(|exit| ExitCode::from(exit as u8)),
     };
     exit.unwrap_or_else(|error| {
         eprintln!("raddle: {error:#}");
         ExitCode::from(Exit::Error as u8)
     })
+}
+
+/// The exit status is the debugger's own.
+fn debugged(replay: &ReplayArgs) -> anyhow::Result<ExitCode> {
+    let Some(debugger) = replay.debugger() else { return Ok(ExitCode::SUCCESS) };
+    Ok(ExitCode::from(raddle_driver::debug(&replay.witness, &replay.inputs, debugger)?))
 }
 
 fn verdict(cli: &Cli) -> anyhow::Result<Exit> {

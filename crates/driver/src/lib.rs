@@ -37,7 +37,8 @@ pub use raddle_finding::{
     CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Recording, Verdict,
 };
 pub use raddle_ir::DataModel;
-pub use replay::{Certified, Ground, Native, certify, replay, witness_subject};
+pub use raddle_native::Debugger;
+pub use replay::{Certified, Ground, Native, certify, debug, replay, witness_subject};
 pub use request::{
     Chance, Checkpoint, Control, Engines, Goal, Mode, Search, Spurious, Start, Subject, Substrate,
 };

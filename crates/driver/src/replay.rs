@@ -15,6 +15,7 @@ use raddle_finding::{
     Assumption, Deadlocks, Finding, FindingKind, Natively, Outcome, Stats, UnknownReason, Verdict,
 };
 use raddle_machine::Visibility;
+use raddle_native::Debugger;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -55,16 +56,23 @@ struct Tally {
 pub fn replay(path: &Path, inputs: &[PathBuf], ground: &Ground) -> Result<Answer, DriverError> {
     let began = Instant::now();
     let record = read(path)?;
-    let mut subject = record.subject.clone();
-    if !inputs.is_empty() {
-        subject.inputs = inputs.to_vec();
-    } else if let Some(input) = subject.inputs.iter().find(|input| !input.exists()) {
-        return Err(DriverError::MissingInput { path: path.to_owned(), input: input.clone() });
-    }
+    let subject = subject_of(path, &record, inputs)?;
     let mut answer = guarded("replay", || run(path, &record, &subject, ground))
         .unwrap_or_else(|bug| Ok(Answer { outcome: unknown(vec![bug]), warnings: Vec::new() }))?;
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok(answer)
+}
+
+/// Starts the debugger on the program under the recorded schedule; its exit status.
+pub fn debug(path: &Path, inputs: &[PathBuf], debugger: Debugger) -> Result<u8, DriverError> {
+    let record = read(path)?;
+    let subject = subject_of(path, &record, inputs)?;
+    let loaded = checked(path, &record, &subject)?;
+    let why = match natively::debugged(&loaded, &record, &subject, debugger)? {
+        Ok(status) => return Ok(status),
+        Err(why) => why,
+    };
+    Err(DriverError::NotDebugged { path: path.to_owned(), why })
 }
 
 /// The program that a witness file was recorded for.
@@ -88,6 +96,16 @@ pub fn certify(path: &Path, inputs: &[PathBuf]) -> Result<Certified, DriverError
     replay(path, inputs, &Ground::Interpreter).map(|answer| Certified::Witness(Box::new(answer)))
 }
 
+fn subject_of(path: &Path, record: &Record, inputs: &[PathBuf]) -> Result<Subject, DriverError> {
+    let mut subject = record.subject.clone();
+    if !inputs.is_empty() {
+        subject.inputs = inputs.to_vec();
+    } else if let Some(input) = subject.inputs.iter().find(|input| !input.exists()) {
+        return Err(DriverError::MissingInput { path: path.to_owned(), input: input.clone() });
+    }
+    Ok(subject)
+}
+
 fn read(path: &Path) -> Result<Record, DriverError> {
     let broken = |message: String| DriverError::BrokenWitness { path: path.to_owned(), message };
     Record::parse(&text(path)?).map_err(broken)
@@ -101,7 +119,8 @@ fn text(path: &Path) -> Result<String, DriverError> {
     })
 }
 
-fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Result<Answer, DriverError> {
+/// The program, if it is the one that the witness is for.
+fn checked(path: &Path, record: &Record, subject: &Subject) -> Result<Loaded, DriverError> {
     let loaded = load(subject)?;
     if loaded.hash() != record.program {
         return Err(DriverError::OtherProgram {
@@ -122,6 +141,11 @@ fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Resu
     {
         return Err(DriverError::OtherStdin { path: stdin.clone(), recorded, present });
     }
+    Ok(loaded)
+}
+
+fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Result<Answer, DriverError> {
+    let loaded = checked(path, record, subject)?;
     let mut warnings = loaded.warnings.clone();
     let outcome = match shown(&loaded, record) {
         Ok(mut shown) => {

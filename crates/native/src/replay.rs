@@ -4,6 +4,11 @@
 //! reproduced when the detector reports one at the same two source lines: a check may stand for another access of its line. Errs
 //! towards `not reproduced` and `diverged`; nothing here can make a race of none.
 
+mod debug;
+
+pub use crate::run::lines::Nth;
+pub use debug::{Debugger, debug};
+
 use crate::binary::{self, Binary};
 use crate::run::lines::{Log, Replay, Status, Stop, Waiting, What};
 use crate::run::{End, OPTIONS, OUT, wait};
@@ -61,7 +66,8 @@ impl Claim {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replayed {
-    Reproduced,
+    /// With the accesses that race, as far as they can be told apart.
+    Reproduced(Vec<Nth>),
     /// The schedule was followed, but what it is for was not seen: why.
     NotReproduced(String),
     /// The program did not follow the schedule: where and why.
@@ -119,7 +125,7 @@ fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Repla
         _ => None,
     });
     if faults.map(Claim::Problem).any(|fault| fault == request.claim) {
-        return Replayed::Reproduced;
+        return Replayed::Reproduced(Vec::new());
     }
     for line in &log.lines {
         match &line.what {
@@ -139,7 +145,7 @@ fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Repla
             _ => false,
         };
         if crashed {
-            return Replayed::Reproduced;
+            return Replayed::Reproduced(Vec::new());
         }
     }
     match end {
@@ -169,9 +175,9 @@ struct Words<'a> {
 impl Words<'_> {
     fn verdict(&self, request: &ReplayRequest, replay: &Replay) -> Replayed {
         match replay.status {
-            Status::Followed | Status::Reproduced => Replayed::Reproduced,
+            Status::Followed | Status::Reproduced => Replayed::Reproduced(replay.accesses.clone()),
             Status::Deadlock if request.claim == Claim::Problem(ProblemKind::Deadlock) => {
-                Replayed::Reproduced
+                Replayed::Reproduced(Vec::new())
             }
             Status::Deadlock => {
                 let waiting: Vec<String> = replay.threads.iter().map(|thread| self.waiting(thread)).collect();

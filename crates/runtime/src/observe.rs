@@ -107,13 +107,13 @@ pub fn access(thread: &mut Thread, access: Access) {
     if detector == Detector::Stays {
         return;
     }
+    if mode() == Mode::Replay {
+        control::calls::accessed(thread, &access);
+    }
     let Access { first, stride, count, size, kind, site } = access;
     match count {
         1 => cells::step(thread, first, size, kind, site),
         _ => walks::step(thread, Walk { first, stride, count, size: size as u32, kind }, site),
-    }
-    if mode() == Mode::Replay {
-        control::calls::accessed(thread, &access);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{DataModel, DriverError, Subject};
 use raddle_config::Config;
 use raddle_libmodel::Meaning;
 use raddle_native::cc::{Controlled, build_controlled};
-use raddle_native::{Claim, Plan, ReplayRequest, Replayed, replay};
+use raddle_native::{Claim, Debugger, Plan, ReplayRequest, Replayed, debug, replay};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,6 +19,55 @@ pub(super) fn tally(
     subject: &Subject,
     native: &Native,
 ) -> Result<Result<Tally, String>, DriverError> {
+    let (_program, request) = match request(loaded, record, subject, native)? {
+        Ok(ready) => ready,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut tally = Tally { reproduced: 0, runs: 0, first_other: None };
+    for _ in 0..native.times {
+        tally.runs += 1;
+        match replay(&request)? {
+            Replayed::Reproduced(_) => tally.reproduced += 1,
+            other => {
+                tally.first_other.get_or_insert_with(|| words(other));
+            }
+        }
+    }
+    Ok(Ok(tally))
+}
+
+/// Runs the program once to see it, then in a debugger, whose exit status is the result. `Err`: why not.
+pub(super) fn debugged(
+    loaded: &Loaded,
+    record: &Record,
+    subject: &Subject,
+    debugger: Debugger,
+) -> Result<Result<u8, String>, DriverError> {
+    let (_program, request) = match request(loaded, record, subject, &Native::default())? {
+        Ok(ready) => ready,
+        Err(why) => return Ok(Err(why)),
+    };
+    match replay(&request)? {
+        Replayed::Reproduced(ends) => Ok(Ok(debug(&request, &ends, debugger)?)),
+        other => Ok(Err(words(other))),
+    }
+}
+
+fn words(replayed: Replayed) -> String {
+    match replayed {
+        Replayed::Reproduced(_) => "reproduced natively".to_owned(),
+        Replayed::NotReproduced(why) => format!("not reproduced natively: {why}"),
+        Replayed::Diverged(why) => format!("diverged natively: {why}"),
+    }
+}
+
+/// The program and how it is to be run, or why it cannot be.
+fn request(
+    loaded: &Loaded,
+    record: &Record,
+    subject: &Subject,
+    native: &Native,
+) -> Result<Result<(Ready, ReplayRequest), String>, DriverError> {
     if loaded.program.data_model == DataModel::Ilp32 {
         return Ok(Err("32-bit programs are interpreted only".to_owned()));
     }
@@ -46,28 +95,9 @@ pub(super) fn tally(
         witness::Claim::Problem(kind, _) => Claim::Problem(kind),
     };
     let (arguments, stdin) = (subject.args.clone(), subject.stdin.clone());
-    let request = ReplayRequest {
-        program: program.path().to_owned(),
-        arguments,
-        stdin,
-        plan,
-        claim,
-        time: native.time,
-    };
-    let mut tally = Tally { reproduced: 0, runs: 0, first_other: None };
-    for _ in 0..native.times {
-        tally.runs += 1;
-        match replay(&request)? {
-            Replayed::Reproduced => tally.reproduced += 1,
-            Replayed::NotReproduced(why) => {
-                tally.first_other.get_or_insert_with(|| format!("not reproduced natively: {why}"));
-            }
-            Replayed::Diverged(why) => {
-                tally.first_other.get_or_insert_with(|| format!("diverged natively: {why}"));
-            }
-        }
-    }
-    Ok(Ok(tally))
+    let path = program.path().to_owned();
+    let request = ReplayRequest { program: path, arguments, stdin, plan, claim, time: native.time };
+    Ok(Ok((program, request)))
 }
 
 /// A program that was there, or one that was made.

@@ -62,6 +62,9 @@ pub(crate) struct Replay {
     pub(crate) arrived: Option<Stop>,
     #[serde(default)]
     pub(crate) why: String,
+    /// The two that race.
+    #[serde(default)]
+    pub(crate) accesses: Vec<Nth>,
     /// Who waits for what in a deadlock.
     #[serde(default)]
     pub(crate) threads: Vec<Waiting>,
@@ -79,6 +82,14 @@ pub(crate) enum Status {
     Silent,
     /// An assumption of the program does not hold.
     Infeasible,
+}
+
+/// An access by its thread and place, and the how-manieth of them it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Nth {
+    pub thread: u32,
+    pub site: u32,
+    pub nth: u32,
 }
 
 /// A visible operation and where it is.

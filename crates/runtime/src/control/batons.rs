@@ -5,7 +5,7 @@
 //! thread in a way that we do not see (a loop on a plain variable, a pipe). It is let be, and the others go on beside it.
 
 use super::pairs::Touch;
-use super::schedule::{Enforcer, Next};
+use super::schedule::{Arrival, Enforcer, Next};
 use super::{Carrier, grant, with};
 use crate::observe::{self, Mode};
 use crate::spin::Spin;
@@ -16,7 +16,7 @@ use std::sync::atomic::{
     AtomicI32, AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub struct Batons;
 
@@ -54,7 +54,29 @@ pub fn is_visible(site: u32) -> bool {
     TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
 }
 
-/// An access of the program, after the detector has seen it.
+/// A thread comes to an access.
+pub fn arrives(thread: u32, site: u32) -> Arrival {
+    match &mut TURNS.lock().enforcer {
+        Some(enforcer) => enforcer.arrives(thread, site),
+        None => Arrival::Passes,
+    }
+}
+
+/// Both threads were seen by the debugger.
+pub fn release() {
+    if let Some(enforcer) = &mut TURNS.lock().enforcer {
+        enforcer.release();
+    }
+}
+
+/// Where a debugger has a breakpoint: both threads stand before their accesses, or none can go on.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub extern "C" fn __raddle_stopped() {
+    std::hint::black_box(());
+}
+
+/// An access of the program.
 pub fn touched(thread: &Thread, touch: Touch) {
     if let Some(enforcer) = &mut TURNS.lock().enforcer {
         enforcer.touched(thread, touch);
@@ -132,6 +154,7 @@ impl Turns {
                 wake(thread);
             }
             Next::Wait => {}
+            Next::Stuck => __raddle_stopped(),
         }
     }
 }
@@ -154,15 +177,17 @@ extern "C-unwind" fn looking(_: *mut c_void) -> *mut c_void {
     debug_assert!(thread::current().is_none());
     unsafe { libc::prctl(libc::PR_SET_NAME, c"raddle-watch".as_ptr()) };
     let mut seen = Seen::of(u64::MAX, None);
-    let mut progress = (0, Instant::now());
+    // Counted in looks, which a debugger stops with the rest.
+    let mut progress = (0, 0_u32);
     loop {
         let pause = libc::timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
         unsafe { libc::syscall(libc::SYS_nanosleep, &pause, std::ptr::null_mut::<libc::timespec>()) };
         let mut turns = TURNS.lock();
         if let Some(enforcer) = &mut turns.enforcer {
+            progress.1 += 1;
             if enforcer.steps_taken() != progress.0 {
-                progress = (enforcer.steps_taken(), Instant::now());
-            } else if progress.1.elapsed() > enforcer.patience() {
+                progress = (enforcer.steps_taken(), 0);
+            } else if TICK * progress.1 > enforcer.patience() && !enforcer.is_debugged() {
                 with(|model| enforcer.no_progress(model));
             }
         }

@@ -6,6 +6,7 @@
 
 use super::operation::{Family, How, Kind, Mode, Operation, Outcome};
 use super::pairs::Touch;
+use super::schedule::Arrival;
 use super::{CONSISTENT, Ending, batons, is_on, stop};
 use crate::atomics;
 use crate::explore;
@@ -186,6 +187,7 @@ pub fn once_end(once: usize) {
 
 /// A plain access, if it is one that the schedule stops at.
 pub fn access(me: &mut Thread, access: &observe::Access) {
+    hold(me, access.site);
     if me.busy == 0 && batons::is_visible(access.site) {
         let number = u64::from(access.kind == lanes::Kind::Write);
         let operation = Operation::new(Kind::Access, access.site);
@@ -193,7 +195,21 @@ pub fn access(me: &mut Thread, access: &observe::Access) {
     }
 }
 
-/// After the detector has seen it. A walk counts as the range that it goes through.
+/// Holds a thread before its access, for a debugger, until the other one is before its own.
+fn hold(me: &mut Thread, site: u32) {
+    match batons::arrives(me.id, site) {
+        Arrival::Passes => {}
+        Arrival::First => {
+            stop(me, Operation::new(Kind::Access, site));
+        }
+        Arrival::Second => {
+            batons::__raddle_stopped();
+            batons::release();
+        }
+    }
+}
+
+/// What the schedule is for may be it. A walk counts as the range that it goes through.
 pub fn accessed(me: &Thread, access: &observe::Access) {
     let observe::Access { first, stride, count, size, kind, site } = *access;
     let way = stride * (count as isize - 1);
@@ -215,6 +231,9 @@ pub fn accessed_atomically(me: &Thread, atomic: &observe::Atomic, succeeded: boo
 /// Before every atomic access.
 pub fn atomic(me: &mut Thread, atomic: &observe::Atomic) {
     if is_on() && me.busy == 0 {
+        if observe::mode() == observe::Mode::Replay {
+            hold(me, atomic.site);
+        }
         let operation = Operation::new(Kind::Atomic, atomic.site);
         let number = atomic.operation as u64;
         stop(me, Operation { object: atomic.address, second: atomic.bytes, number, ..operation });

@@ -2,11 +2,21 @@
 //! of three accesses that all race it may leave out a pair. A schedule is for one pair, so its accesses are remembered one by one.
 
 use crate::thread::Thread;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub struct Pairs {
     seen: Vec<Seen>,
+    /// How often each thread has come to each of the places.
+    counts: BTreeMap<(u32, u32), u32>,
+}
+
+/// An access by its thread and place, and the how-manieth of them it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Nth {
+    pub thread: u32,
+    pub site: u32,
+    pub nth: u32,
 }
 
 /// An access of the program.
@@ -19,21 +29,36 @@ pub struct Touch {
     pub site: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Seen {
     touch: Touch,
     slot: usize,
     clock: u32,
+    which: Nth,
 }
 
 impl Pairs {
-    /// Notes an access at one of the places; whether it races with one at the other. The detector has made its step.
-    pub fn touched(&mut self, thread: &Thread, touch: Touch, places: &[BTreeSet<u32>; 2]) -> bool {
+    /// A thread comes to one of the places.
+    pub fn arrives(&mut self, thread: u32, site: u32) -> Nth {
+        let nth = self.counts.entry((thread, site)).or_insert(0);
+        *nth += 1;
+        Nth { thread, site, nth: *nth }
+    }
+
+    /// Notes an access at one of the places, after [`Self::arrives`]; both ends, if it races with one at the other.
+    pub fn touched(
+        &mut self,
+        thread: &Thread,
+        touch: Touch,
+        places: &[BTreeSet<u32>; 2],
+    ) -> Option<[Nth; 2]> {
         let ends = [0, 1].map(|end: usize| places[end].contains(&touch.site));
         if ends == [false, false] {
-            return false;
+            return None;
         }
-        let found = self.seen.iter().any(|seen| {
+        let nth = self.counts.get(&(thread.id, touch.site)).copied().unwrap_or(0);
+        let which = Nth { thread: thread.id, site: touch.site, nth };
+        let found = self.seen.iter().find(|seen| {
             let then = &seen.touch;
             let others = [0, 1].map(|end: usize| places[end].contains(&then.site));
             let overlap = then.first < touch.first + touch.bytes && touch.first < then.first + then.bytes;
@@ -43,8 +68,11 @@ impl Pairs {
                 && !(then.atomic && touch.atomic)
                 && !thread.knows_value(seen.slot, seen.clock)
         });
-        let seen = Seen { touch, slot: thread.slot, clock: thread.clock };
-        if !self.seen.contains(&seen) {
+        let found = found.map(|seen| [seen.which, which]);
+        let seen = Seen { touch, slot: thread.slot, clock: thread.clock, which };
+        let again =
+            |other: &Seen| (other.touch, other.slot, other.clock) == (seen.touch, seen.slot, seen.clock);
+        if !self.seen.iter().any(again) {
             self.seen.push(seen);
         }
         found

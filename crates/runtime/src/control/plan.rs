@@ -33,6 +33,10 @@ pub struct Plan {
     pub copies: BTreeMap<u32, u32>,
     /// Calls of library functions that the schedule knows nothing of: operations that libraries make there pass.
     pub aside: BTreeSet<u32>,
+    /// For a debugger: the run does not end when what the schedule is for is there, but calls `__raddle_stopped`.
+    pub debugged: bool,
+    /// The two accesses before which their threads are held for it; thread, place, how-manieth.
+    pub hold: Vec<(u32, u32, u32)>,
     /// No progress for so long is a divergence.
     pub patience: Option<Duration>,
 }
@@ -62,6 +66,11 @@ impl Plan {
                 ["visible", "sites", ref sites @ ..] => {
                     let sites: Result<BTreeSet<u32>, _> = sites.iter().map(|site| site.parse()).collect();
                     plan.visible = Visible::Sites(sites.map_err(|_| bad())?);
+                }
+                ["debugged"] => plan.debugged = true,
+                ["hold", thread, site, nth] => {
+                    let number = |word: &str| word.parse().map_err(|_| bad());
+                    plan.hold.push((number(thread)?, number(site)?, number(nth)?));
                 }
                 ["aside", ref sites @ ..] => {
                     let sites: Result<BTreeSet<u32>, _> = sites.iter().map(|site| site.parse()).collect();
@@ -104,6 +113,12 @@ impl fmt::Display for Plan {
         }
         for (end, sites) in self.race.iter().enumerate().filter(|(_, sites)| !sites.is_empty()) {
             writeln!(f, "race {end}{}", list(sites))?;
+        }
+        if self.debugged {
+            writeln!(f, "debugged")?;
+        }
+        for (thread, site, nth) in &self.hold {
+            writeln!(f, "hold {thread} {site} {nth}")?;
         }
         if !self.aside.is_empty() {
             writeln!(f, "aside{}", list(&self.aside))?;
@@ -157,6 +172,8 @@ mod tests {
         plan.spurious = Spurious::Off;
         plan.copies = [(20, 7), (21, 7)].into();
         plan.aside = [2, 3].into();
+        plan.debugged = true;
+        plan.hold = vec![(1, 7, 1), (2, 7, 3)];
         assert_eq!(Plan::parse(&plan.to_string()), Ok(plan.clone()));
         plan.visible = Visible::All;
         assert_eq!(Plan::parse(&plan.to_string()), Ok(plan.clone()));

@@ -6,7 +6,7 @@
 
 use super::model::{Model, Note, Noted, Spurious};
 use super::operation::{Kind, Operation};
-use super::pairs::{Pairs, Touch};
+use super::pairs::{Nth, Pairs, Touch};
 use super::plan::{Plan, Step, Visible};
 use crate::options;
 use crate::output;
@@ -26,6 +26,17 @@ pub enum Next {
     },
     /// Nobody, until a thread that runs beside the schedule stops.
     Wait,
+    /// Nobody ever; a debugger is told.
+    Stuck,
+}
+
+/// A thread at a place that matters.
+pub enum Arrival {
+    Passes,
+    /// It is held.
+    First,
+    /// The other one is held: both are there.
+    Second,
 }
 
 pub struct Enforcer {
@@ -36,6 +47,8 @@ pub struct Enforcer {
     /// The thread that went last.
     last: u32,
     pairs: Pairs,
+    /// Threads that are held for a debugger.
+    held: BTreeSet<u32>,
 }
 
 impl Enforcer {
@@ -45,7 +58,14 @@ impl Enforcer {
             .map_err(|error| error.to_string())
             .and_then(|text| Plan::parse(&text));
         match plan {
-            Ok(plan) => Self { plan, at: 0, places: BTreeMap::new(), last: 0, pairs: Pairs::default() },
+            Ok(plan) => Self {
+                plan,
+                at: 0,
+                places: BTreeMap::new(),
+                last: 0,
+                pairs: Pairs::default(),
+                held: BTreeSet::new(),
+            },
             Err(why) => crate::start::give_up(&output::escaped(&format!("the schedule {path}: {why}"))),
         }
     }
@@ -73,13 +93,16 @@ impl Enforcer {
 
     pub fn next(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
         // A thread does not stop inside a library, if it can help it: another might need what it has locked there.
-        if let Some(operation) = model.pending(self.last).filter(|operation| self.is_aside(operation))
+        if model.pending(self.last).is_some_and(|operation| self.is_aside(operation))
             && let Some(variant) = first_variant(model, self.last)
         {
-            debug_assert!(operation.kind != Kind::Begin);
             return Next::Go { thread: self.last, variant, value: None };
         }
         while let Some(&step) = self.plan.steps.get(self.at) {
+            if self.held.contains(&step.thread) {
+                self.advance();
+                continue;
+            }
             let Some(operation) = model.pending(step.thread) else {
                 if passes(step.kind) {
                     self.advance();
@@ -87,6 +110,10 @@ impl Enforcer {
                 }
                 if beside.contains(&step.thread) {
                     return Next::Wait;
+                }
+                if self.is_lenient() {
+                    self.advance();
+                    continue;
                 }
                 let why = match model.life(step.thread) {
                     None => "the thread does not exist",
@@ -106,7 +133,15 @@ impl Enforcer {
                         None => self.go_round(model, beside),
                     };
                 }
+                if self.is_lenient() {
+                    self.advance();
+                    continue;
+                }
                 self.diverge(Some(operation), "the thread came to something else");
+            }
+            if self.is_lenient() && !model.is_enabled(step.thread, step.variant) {
+                self.advance();
+                continue;
             }
             if step.object != 0 && operation.object != 0 {
                 let place = *self.places.entry(step.object).or_insert(operation.object);
@@ -125,6 +160,39 @@ impl Enforcer {
         self.go_round(model, beside)
     }
 
+    /// One of the threads is held, or was: the others may miss what it would have done.
+    fn is_lenient(&self) -> bool {
+        !self.plan.hold.is_empty()
+    }
+
+    /// A thread comes to a place: whether it is to be held there, and whether the other one is held already.
+    pub fn arrives(&mut self, thread: u32, site: u32) -> Arrival {
+        if !self.plan.race.iter().any(|places| places.contains(&site)) {
+            return Arrival::Passes;
+        }
+        let Nth { nth, .. } = self.pairs.arrives(thread, site);
+        if !self.plan.hold.contains(&(thread, site, nth)) {
+            return Arrival::Passes;
+        }
+        match self.held.is_empty() {
+            true => {
+                self.held.insert(thread);
+                Arrival::First
+            }
+            false => Arrival::Second,
+        }
+    }
+
+    /// Both were seen: on they go.
+    pub fn release(&mut self) {
+        self.held.clear();
+        self.at = self.plan.steps.len();
+    }
+
+    pub fn is_debugged(&self) -> bool {
+        self.plan.debugged
+    }
+
     fn let_go(&mut self, thread: u32, variant: u32) -> Next {
         self.last = thread;
         Next::Go { thread, variant, value: None }
@@ -136,10 +204,10 @@ impl Enforcer {
         !anywhere && self.plan.aside.contains(&self.plan.original(operation.site))
     }
 
-    /// An access of the program, after the detector has seen it.
+    /// An access of the program.
     pub fn touched(&mut self, thread: &Thread, touch: Touch) {
-        if self.pairs.touched(thread, touch, &self.plan.race) {
-            self.reproduced();
+        if let Some(ends) = self.pairs.touched(thread, touch, &self.plan.race) {
+            self.reproduced(&ends);
         }
     }
 
@@ -152,12 +220,19 @@ impl Enforcer {
         let [one, other] = &self.plan.race;
         let is = |a: u32, b: u32| one.contains(&a) && other.contains(&b);
         if is(a, b) || is(b, a) {
-            self.reproduced();
+            self.reproduced(&[]);
         }
     }
 
-    fn reproduced(&self) -> ! {
-        end("reproduced", &format!(r#","step":{}"#, self.at))
+    fn reproduced(&self, ends: &[Nth]) {
+        if self.plan.debugged {
+            return;
+        }
+        let ends: Vec<String> = ends
+            .iter()
+            .map(|Nth { thread, site, nth }| format!(r#"{{"thread":{thread},"site":{site},"nth":{nth}}}"#))
+            .collect();
+        end("reproduced", &format!(r#","step":{},"accesses":[{}]"#, self.at, ends.join(",")))
     }
 
     fn fits(&self, step: &Step, operation: &Operation) -> bool {
@@ -178,11 +253,17 @@ impl Enforcer {
     fn go_round(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
         let count = model.lives.len() as u32;
         for thread in (self.last + 1..count).chain(0..(self.last + 1).min(count)) {
+            if self.held.contains(&thread) {
+                continue;
+            }
             if let Some(variant) = first_variant(model, thread) {
                 return self.let_go(thread, variant);
             }
         }
         if beside.is_empty() && model.lives.iter().any(|life| life.pending.is_some()) {
+            if self.plan.debugged {
+                return Next::Stuck;
+            }
             self.deadlock(model);
         }
         Next::Wait
