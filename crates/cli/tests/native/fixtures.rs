@@ -43,7 +43,7 @@ fn fixtures_run_natively_with_equal_truth() {
 }
 
 /// Every seventh, or all with RADDLE_SOAK=1, or where some were asked for.
-fn is_chosen(path: &Path) -> bool {
+pub(super) fn is_chosen(path: &Path) -> bool {
     if let Ok(part) = std::env::var("RADDLE_FIXTURE") {
         return path.to_string_lossy().contains(&part);
     }

@@ -4,4 +4,5 @@ mod commands;
 mod fixtures;
 mod random;
 mod recorded;
+mod replays;
 mod scenarios;

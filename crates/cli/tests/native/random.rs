@@ -99,7 +99,7 @@ fn pairs(report: &Value) -> Pairs {
     findings.iter().filter(|finding| finding["kind"] == "data-race").map(lines).collect()
 }
 
-fn raddle(folder: &Path, args: &[&str]) -> Output {
+pub(super) fn raddle(folder: &Path, args: &[&str]) -> Output {
     let command = Command::new(env!("CARGO_BIN_EXE_raddle")).args(args).current_dir(folder).output();
     command.expect("raddle runs")
 }

@@ -1,0 +1,224 @@
+//! `raddle replay` on the program itself: what the search has found, the program does whenever it is run under the schedule; what does
+//! not follow a schedule is said, and nothing hangs.
+//!
+//! A slice in `cargo test`, a few runs each; `RADDLE_SOAK=1` takes all fixtures a hundred times, `RADDLE_FIXTURE=part-of-a-path` some.
+
+use crate::fixtures::is_chosen;
+use crate::random::raddle;
+use raddle_testkit::fixtures::{files, parse};
+use raddle_testkit::programs::{Profile, Sample, branchy, generate, knotted};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Reasons to replay on the interpreter only that are no fault.
+const INTERPRETED: [&str; 5] = [
+    "32-bit programs are interpreted only",
+    "a native run does not show",
+    "functions are atomic by their name",
+    "lock functions of its own",
+    "cannot be linked",
+];
+
+fn is_soak() -> bool {
+    std::env::var_os("RADDLE_SOAK").is_some()
+}
+
+#[test]
+fn fixtures_are_reproduced_every_time() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    let chosen = files(&root).expect("tests/fixtures").into_iter().filter(|path| is_chosen(path));
+    let all = is_soak() || std::env::var_os("RADDLE_FIXTURE").is_some();
+    let chosen: Vec<_> = chosen.step_by(if all { 1 } else { 3 }).collect();
+    let times = if is_soak() { "100" } else { "3" };
+    let (next, replayed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let complaints = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(path) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let fixture =
+                parse(&std::fs::read_to_string(path).expect("it is readable")).expect("it is right");
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = path.to_str().expect("a plain name");
+            let mut arguments = vec!["check", "-q", "--time-limit", "20", file];
+            let flags: Vec<String> = fixture.cflags.iter().map(|flag| format!("--cflag={flag}")).collect();
+            arguments.extend(flags.iter().map(String::as_str));
+            raddle(folder.path(), &arguments);
+            let outcomes = replay_all(folder.path(), times);
+            let natively = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            replayed.fetch_add(natively, Ordering::Relaxed);
+            let found = outcomes.into_iter().filter_map(Result::err);
+            let found = found.filter(|why| !INTERPRETED.iter().any(|reason| why.contains(reason)));
+            let mut complaints = complaints.lock().expect("nobody panics");
+            complaints.extend(found.map(|why| format!("{file}: {why}")));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let complaints = complaints.into_inner().expect("nobody panics");
+    let replayed = replayed.into_inner();
+    println!("{replayed} schedules of {} fixtures, {times} runs each", chosen.len());
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(replayed >= 8 || std::env::var_os("RADDLE_FIXTURE").is_some(), "only {replayed}");
+}
+
+#[test]
+fn random_programs_are_reproduced() {
+    let all: [&dyn Fn(u64) -> Sample; 3] = [&|seed| generate(seed, &Profile::default()), &branchy, &knotted];
+    let mut replayed = 0;
+    for seed in 0..if is_soak() { 300 } else { 4 } {
+        for make in all {
+            let folder = tempfile::tempdir().expect("a folder");
+            let text = make(seed).source.text();
+            std::fs::write(folder.path().join("program.c"), &text).expect("it can be written");
+            let limits = ["--time-limit", "5", "--max-executions", "2000"];
+            raddle(folder.path(), &[&["explore", "-q", "program.c"], &limits[..]].concat());
+            for outcome in replay_all(folder.path(), "2") {
+                match outcome {
+                    Ok(()) => replayed += 1,
+                    Err(why) if INTERPRETED.iter().any(|reason| why.contains(reason)) => {}
+                    Err(why) => panic!("{seed}: {why}\n{text}"),
+                }
+            }
+        }
+    }
+    println!("{replayed} schedules");
+    assert!(replayed >= 3, "only {replayed}");
+}
+
+/// Replays every witness of the folder. `Err`: not each time, or not natively, and why.
+fn replay_all(folder: &Path, times: &str) -> Vec<Result<(), String>> {
+    let Ok(entries) = std::fs::read_dir(folder.join("raddle-witness")) else { return Vec::new() };
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "sched"));
+    files.sort();
+    files
+        .iter()
+        .map(|file| replay(folder, file.to_str().expect("a plain name"), &["--times", times]))
+        .collect()
+}
+
+fn replay(folder: &Path, witness: &str, flags: &[&str]) -> Result<(), String> {
+    let output = raddle(folder, &[&["replay", "--format", "json", witness], flags].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let report: Value = serde_json::from_slice(&output.stdout).map_err(|_| said.clone())?;
+    let natively = &report["findings"][0]["natively"];
+    match (natively["reproduced"].as_u64(), natively["runs"].as_u64()) {
+        (Some(reproduced), Some(runs)) if reproduced == runs => Ok(()),
+        (Some(reproduced), _) => Err(format!("{reproduced} times only: {said}")),
+        _ => Err(format!("{} {said}", report["unknown_reasons"])),
+    }
+}
+
+fn only_witness(folder: &Path) -> String {
+    let entries = std::fs::read_dir(folder.join("raddle-witness")).expect("witnesses were written");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "sched"));
+    files.sort();
+    files.first().and_then(|file| file.to_str()).expect("there is one").to_owned()
+}
+
+/// A race that the search finds; natively the environment decides what else happens.
+const WAYS: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int shared;
+static volatile int never;
+static void *worker(void *arg)
+{
+    const char *way = getenv("WAY");
+    if (way && way[0] == 'o') {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    if (way && way[0] == 's')
+        while (!never)
+            ;
+    if (way && way[0] == 'p')
+        pause();
+    if (way && way[0] == 'c')
+        abort();
+    if (way && way[0] == 'e')
+        _exit(3);
+    shared++;
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, worker, NULL);
+    pthread_create(&b, NULL, worker, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_leaves_the_schedule_is_said_and_nothing_hangs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ways.c"), WAYS).expect("it can be written");
+    raddle(folder.path(), &["check", "-q", "ways.c"]);
+    let witness = only_witness(folder.path());
+    assert_eq!(replay(folder.path(), &witness, &["--times", "3"]), Ok(()));
+    let began = Instant::now();
+    for (way, words) in [
+        ("other", &["diverged natively: step", "pthread_mutex_lock of m at", "ways.c:12"][..]),
+        ("spin", &["diverged natively", "nothing happened for too long"]),
+        ("pause", &["diverged natively", "nothing happened for too long"]),
+        ("crash", &["diverged natively"]),
+        ("exit", &["diverged natively"]),
+    ] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
+            .current_dir(folder.path())
+            .args(["replay", "--patience", "1", &witness])
+            .env("WAY", way)
+            .output()
+            .expect("raddle starts");
+        let report = String::from_utf8_lossy(&output.stdout);
+        for word in words {
+            assert!(report.contains(word), "{way}: no `{word}` in\n{report}");
+        }
+        assert_eq!(output.status.code(), Some(3), "{way}");
+    }
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
+
+#[test]
+fn the_program_itself_can_be_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ways.c"), WAYS).expect("it can be written");
+    raddle(folder.path(), &["check", "-q", "ways.c"]);
+    let witness = only_witness(folder.path());
+    for (level, program) in [("-O0", "./plain"), ("-O2", "./optimised")] {
+        raddle(folder.path(), &["cc", level, "-g", "-pthread", "ways.c", "-o", program]);
+        assert_eq!(replay(folder.path(), &witness, &[program, "--times", "5"]), Ok(()), "{program}");
+    }
+    // A program of other sources is another program.
+    std::fs::write(folder.path().join("other.c"), WAYS.replace("shared++", "shared--")).expect("it can be");
+    raddle(folder.path(), &["cc", "-pthread", "other.c", "-o", "./other"]);
+    let output = raddle(folder.path(), &["replay", &witness, "./other"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("another program"));
+}
+
+#[test]
+fn a_debugger_stops_with_both_threads_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ways.c"), WAYS).expect("it can be written");
+    raddle(folder.path(), &["check", "-q", "ways.c"]);
+    let witness = only_witness(folder.path());
+    let output = raddle(folder.path(), &["replay", "--gdb", &witness]);
+    let (said, shown) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    if said.contains("gdb is not installed") {
+        assert_eq!(output.status.code(), Some(2));
+        return;
+    }
+    assert!(shown.contains("hit Breakpoint"), "{shown}\n{said}");
+    assert_eq!(shown.matches("in worker () at ways.c:24").count(), 2, "{shown}\n{said}");
+}
