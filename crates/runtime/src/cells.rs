@@ -2,7 +2,7 @@
 //!
 //! A cell holds the last write (low half) and the last reads (high half). The low half may instead name a record of bytes that differ
 //! ([`crate::mixed`]) or of atomics ([`crate::atomics`]); the high half is zero then. Contexts are stored after the cell was
-//! changed; a word of context carries 8 bits of its epoch, so that a reader notices when it came in between.
+//! changed; a word of context carries 6 bits of its epoch, so that a reader notices when it came in between.
 
 use crate::atomics;
 use crate::collect;
@@ -297,13 +297,13 @@ pub fn lane_of(thread: &Thread, at: usize, cell: u64) -> Lane {
 /// The context of the last write (0) or read (1). Who changed the cell may be about to store it: then wait a little.
 fn context_of(thread: &Thread, at: usize, side: usize, epoch: u32) -> u32 {
     if !thread.knows_epoch(epoch) {
-        // It may be this moment's; an old word can have the same 8 bits by chance.
+        // It may be this moment's; an old word can have the same 6 bits by chance.
         (0..8).for_each(|_| std::hint::spin_loop());
     }
     for tries in 0..PATIENCE {
         let word = layout::contexts(at)[side].load(Relaxed);
-        if word & 0xff == stamp(0, epoch) {
-            return word >> 8;
+        if word & 0x3f == stamp(0, epoch) {
+            return word >> 6;
         }
         match tries {
             0..100 => std::hint::spin_loop(),
@@ -329,7 +329,7 @@ fn context_words(at: usize) -> u64 {
 
 #[inline(always)]
 pub fn stamp(context: u32, epoch: u32) -> u32 {
-    context << 8 | epoch.wrapping_mul(0x9e37_79b1) >> 24
+    context << 6 | epoch.wrapping_mul(0x9e37_79b1) >> 26
 }
 
 /// Notes that a cell that was clean is not any more.

@@ -2,7 +2,10 @@
 //!
 //! A stack is a node in the tree of calling contexts. The node of a frame is computed when it is first needed and kept in the frame, so
 //! the cost is per frame and not per access. When the table is nearly full, stacks are left out of new contexts; a race is never
-//! lost by it. Locks are not part of a context: no epoch is used with two sets of locks, and [`crate::epochs`] knows the set of each.
+//! lost by it.
+//!
+//! Locks are not part of the table: only a few times in an epoch does a thread take a lock more, and [`crate::epochs`] knows the last set
+//! of each epoch. A context has the number of these times above its 24 bits of the table; so the set that was held then is found.
 
 use crate::epochs;
 use crate::layout::TABLES;
@@ -11,7 +14,10 @@ use crate::thread::{Frame, Mode, SHORT_CONTEXTS, SHORT_NODES, ShortContext, Shor
 
 pub const NO_LOCKS: u32 = 0;
 /// When the table had no room for them.
-pub const UNKNOWN_LOCKS: u32 = u32::MAX;
+pub const UNKNOWN_LOCKS: u32 = u32::MAX >> PHASE_BITS;
+/// How often a thread may take a lock more in an epoch in which it has accessed something.
+pub const LAST_PHASE: u32 = (1 << PHASE_BITS) - 1;
+pub const PHASE_BITS: u32 = 2;
 
 const LEAF_LIMIT: u32 = 1 << 24;
 const LOCK_CACHE: usize = 1024;
@@ -83,13 +89,13 @@ pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> u32 {
     if thread.function == 0 {
         thread.note_function();
     }
-    cached(thread, [site, node, shape.0])
+    cached(thread, [site, node, shape.0]) << PHASE_BITS | thread.phase()
 }
 
 /// The place of the call that the thread is making.
 pub fn of_call(thread: &mut Thread) -> u32 {
     let node = node(thread, thread.top());
-    cached(thread, [thread.call_site(), node, 0])
+    cached(thread, [thread.call_site(), node, 0]) << PHASE_BITS
 }
 
 #[inline(always)]
@@ -104,7 +110,8 @@ fn cached(thread: &Thread, key: [u32; 3]) -> u32 {
     short.id
 }
 
-pub fn get(id: u32) -> Context {
+pub fn get(context: u32) -> Context {
+    let id = context >> PHASE_BITS;
     if id == 0 {
         return Context { site: 0, shape: Shape(0), stack: Vec::new() };
     }
@@ -120,9 +127,14 @@ pub fn get(id: u32) -> Context {
     Context { site, shape: Shape(shape), stack }
 }
 
-/// The locks that a thread held during an epoch, the last one first; `None` if that is not known.
-pub fn locks_of(epoch: u32) -> Option<Vec<Lock>> {
-    let mut set = epochs::locks(epoch);
+/// The locks that a thread held at an access, the last one first; `None` if that is not known.
+pub fn locks_of(epoch: u32, context: u32) -> Option<Vec<Lock>> {
+    let (mut set, last) = epochs::locks(epoch);
+    for _ in context & LAST_PHASE..last {
+        if set != UNKNOWN_LOCKS && set != NO_LOCKS {
+            [set, ..] = LOCKS.get(set);
+        }
+    }
     let mut locks = Vec::new();
     while set != NO_LOCKS {
         if set == UNKNOWN_LOCKS {

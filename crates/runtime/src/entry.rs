@@ -10,12 +10,12 @@ pub struct Entry(pub u64);
 
 impl Entry {
     pub fn new(access: Front, mask: u8, kind: Kind) -> Self {
-        let info = access.context << 8 | u32::from(mask) << 1 | u32::from(kind == Kind::Write);
+        let info = access.context << 6 | u32::from(mask) << 1 | u32::from(kind == Kind::Write);
         Self(whole(access.word, info))
     }
 
     pub fn access(self) -> Front {
-        Front::one(self.0 as u32, (self.0 >> 40) as u32)
+        Front::one(self.0 as u32, (self.0 >> 38) as u32)
     }
 
     pub fn epoch(self) -> u32 {

@@ -5,6 +5,7 @@
 //! of a cell, only the number of runs in use; those that no cell names any more are collected ([`crate::collect`]).
 
 use crate::collect;
+use crate::contexts::{LAST_PHASE, PHASE_BITS};
 use crate::layout::TABLES;
 use crate::table::TABLE_BYTES;
 use std::sync::atomic::{
@@ -14,7 +15,7 @@ use std::sync::atomic::{
 
 pub const RUN: u32 = 1 << 10;
 const RUNS: u32 = 1 << 21;
-/// The set of locks of each epoch: a page for each run.
+/// The last set of locks of each epoch: a page for each run.
 const LOCKS: usize = TABLES + TABLE_BYTES / 2;
 /// Fewer runs than this are not worth a collection.
 const MANY: u32 = 1 << 11;
@@ -61,14 +62,15 @@ pub fn parts(epoch: u32) -> (usize, u32) {
     (run.slot.load(Relaxed) as usize, run.first.load(Relaxed).wrapping_add(epoch % RUN))
 }
 
-/// Notes the set of locks that the thread holds in this epoch.
+/// Notes the set of locks that the thread holds in this epoch, and how often it has taken one more in it.
 #[inline(always)]
-pub fn set_locks(epoch: u32, locks: u32) {
-    locks_word(epoch).store(locks, Relaxed);
+pub fn set_locks(epoch: u32, locks: u32, phase: u32) {
+    locks_word(epoch).store(locks << PHASE_BITS | phase, Relaxed);
 }
 
-pub fn locks(epoch: u32) -> u32 {
-    locks_word(epoch).load(Relaxed)
+pub fn locks(epoch: u32) -> (u32, u32) {
+    let word = locks_word(epoch).load(Relaxed);
+    (word >> PHASE_BITS, word & LAST_PHASE)
 }
 
 /// The thread, by its number in the run of the program.

@@ -64,6 +64,7 @@ struct raddle_thread {
     uint32_t fenced;   /* the thread made a release fence */
     uint32_t depth;
     uint32_t owner; /* as which the thread locks records */
+    uint32_t phase; /* how often it took a lock more in this epoch (contexts.rs) */
     struct raddle_pending pending[4];
     struct raddle_quick quick[RADDLE_QUICK]; /* by address */
     const struct raddle_context *contexts; /* what was needed lately */
@@ -201,7 +202,7 @@ static __attribute__((noinline)) uint32_t raddle_node_of(struct raddle_frame *fr
     return frame->node = node->id;
 }
 
-/* The number of the context of an access, if it was needed lately; 0 if not. */
+/* The context of an access, if it was needed lately; 0 if not. */
 static inline __attribute__((always_inline)) uint32_t raddle_context_of(uint32_t site, uint32_t shape)
 {
     struct raddle_frame *top = __raddle_self.top;
@@ -209,13 +210,15 @@ static inline __attribute__((always_inline)) uint32_t raddle_context_of(uint32_t
     if (!node && top->function && !(node = raddle_node_of(top)))
         return 0;
     const struct raddle_context *context = &__raddle_self.contexts[(site + (node * 0x9e3779b1u >> 20)) % RADDLE_SHORT_CONTEXTS];
-    return context->site == site && context->node == node && context->shape == shape ? context->id : 0;
+    if (context->site != site || context->node != node || context->shape != shape)
+        return 0;
+    return context->id << 2 | __raddle_self.phase;
 }
 
 /* What is stored next to a cell that the thread changes. */
 static inline __attribute__((always_inline)) uint32_t raddle_word(uint32_t context)
 {
-    return context << 8 | __raddle_self.epoch * 0x9e3779b1u >> 24;
+    return context << 6 | __raddle_self.epoch * 0x9e3779b1u >> 26;
 }
 
 static inline __attribute__((always_inline)) int raddle_go_in(void)
@@ -292,7 +295,7 @@ static __attribute__((noinline)) int raddle_mixed_step(uint64_t p, uint32_t mask
     uint32_t nobody = 0, epoch = __raddle_self.epoch, count = 0;
     if (!__atomic_compare_exchange_n(&record->lock, &nobody, __raddle_self.owner, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
-    uint64_t newest = epoch | (uint64_t)(context << 8 | mask << 1 | write) << 32, bytes = (uint64_t)mask << 33, whole = 15ull << 33;
+    uint64_t newest = epoch | (uint64_t)(context << 6 | mask << 1 | write) << 32, bytes = (uint64_t)mask << 33, whole = 15ull << 33;
     int done = *(volatile uint64_t *)cell == named && !record->more;
     for (int i = 0; done && i < 7 && record->entries[i]; i++) {
         uint64_t entry = record->entries[i];
@@ -515,7 +518,7 @@ static inline __attribute__((always_inline)) int raddle_noted(struct raddle_grou
     if (!free || kind == 3 || !id)
         return 0;
     *__raddle_self.used = 1;
-    uint64_t entry = __raddle_self.epoch | (uint64_t)(id << 8 | (kind != 0)) << 32;
+    uint64_t entry = __raddle_self.epoch | (uint64_t)(id << 6 | (kind != 0)) << 32;
     return __atomic_compare_exchange_n(free, &found, entry, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 

@@ -47,9 +47,14 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
         let pid = output::pid();
         let address = granule + first;
         let _ = write!(line, r#"{{"pid":{pid},"race":{{"addr":{address},"size":{bytes},"accesses":["#);
-        access(&mut line, epochs::thread(conflict.epoch), &then, contexts::locks_of(conflict.epoch));
+        access(
+            &mut line,
+            epochs::thread(conflict.epoch),
+            &then,
+            contexts::locks_of(conflict.epoch, conflict.context),
+        );
         line.push(',');
-        access(&mut line, thread.id, &now, contexts::locks_of(thread.epoch));
+        access(&mut line, thread.id, &now, contexts::locks_of(thread.epoch, context));
         line.push_str(r#"],"block":"#);
         match heap::block_at(address) {
             Some(block) => {

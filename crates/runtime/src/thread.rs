@@ -5,7 +5,7 @@
 
 use crate::atomics::Pending;
 use crate::clocks::Clock;
-use crate::contexts::{self, LeafCache, Lock, NO_LOCKS};
+use crate::contexts::{self, LAST_PHASE, LeafCache, Lock, NO_LOCKS};
 use crate::epochs;
 use crate::layout::THREADS;
 use crate::memo::Memo;
@@ -50,6 +50,7 @@ pub struct Block {
     depth: u32,
     /// As which the thread locks records.
     owner: u32,
+    phase: u32,
     pending: [PendingAtomic; 4],
     quick: [QuickAtomic; QUICK],
     contexts: *const ShortContext,
@@ -518,17 +519,23 @@ impl Thread {
         unsafe { (*self.top()).call }
     }
 
-    /// A lock is held from now on. An epoch has one set of locks, so this ends it.
+    /// A lock is held from now on.
     pub fn hold(&mut self, address: usize, mode: Mode) {
         let before = self.locks;
         let site = self.call_site();
-        if self.held_count < MOST_HELD {
-            self.held[self.held_count] = Held { address, mode, site, before };
-            self.locks = contexts::with_lock(self, before, &Lock { address, mode, site });
-        }
         self.held_count += 1;
-        self.end_segment();
-        epochs::set_locks(self.epoch, self.locks);
+        if self.held_count > MOST_HELD {
+            return;
+        }
+        self.held[self.held_count - 1] = Held { address, mode, site, before };
+        // What was accessed before was accessed with the set before.
+        if self.used && self.phase() == LAST_PHASE {
+            self.end_segment();
+        } else if self.used {
+            self.set_phase(self.phase() + 1);
+        }
+        self.locks = contexts::with_lock(self, before, &Lock { address, mode, site });
+        epochs::set_locks(self.epoch, self.locks, self.phase());
     }
 
     /// A lock is not held any more. A release follows, which ends the epoch.
@@ -547,12 +554,22 @@ impl Thread {
             self.held_count -= 1;
         }
         if !self.used {
-            epochs::set_locks(self.epoch, self.locks);
+            epochs::set_locks(self.epoch, self.locks, self.phase());
         }
     }
 
     pub fn held(&self) -> &[Held] {
         &self.held[..self.held_count.min(MOST_HELD)]
+    }
+
+    /// How often the thread has taken a lock more since it first accessed something in this epoch.
+    #[inline(always)]
+    pub fn phase(&self) -> u32 {
+        unsafe { (*self.block).phase }
+    }
+
+    fn set_phase(&mut self, phase: u32) {
+        unsafe { (*self.block).phase = phase };
     }
 
     fn set_own(&mut self) {
@@ -581,7 +598,8 @@ impl Thread {
     }
 
     fn show_epoch(&mut self) {
-        epochs::set_locks(self.epoch, self.locks);
+        self.set_phase(0);
+        epochs::set_locks(self.epoch, self.locks, 0);
         let caches = self.caches();
         caches.memo.forget();
         caches.walks.forget();
@@ -650,6 +668,7 @@ mod tests {
             ("RADDLE_CELLS", CELLS),
             ("RADDLE_CONTEXTS", contexts(0) as *const _ as usize),
             ("(uint64_t)RADDLE_RUNS", TABLES),
+            ("__builtin_offsetof(struct raddle_thread, phase)", offset_of!(Block, phase)),
             ("RADDLE_RUN", RUN as usize),
             ("(uint64_t)RADDLE_MIXED", mixed::AT),
             ("sizeof(struct raddle_mixed)", mixed::STRIDE),

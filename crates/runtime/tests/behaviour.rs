@@ -1,7 +1,7 @@
 //! C programs with hooks written by hand: which pairs of sites race, and that the program does what it does without Raddle.
 //!
-//! Each file of `behaviour/` begins with what is expected: `races: 12-13 13-13` (pairs of sites, exactly these), `prints: text`, and where it
-//! is not 0 `exit: status`.
+//! Each file of `behaviour/` begins with what is expected: `races: 12-13 13-13` (pairs of sites, exactly these), `prints: text`, where it
+//! is not 0 `exit: status`, and where it matters `locks: 12=2` (how many locks were held at a site).
 
 mod program;
 
@@ -65,6 +65,13 @@ fn check(source: &Path) -> Result<(), String> {
     if printed != expected("prints:").unwrap_or_default() || output.status.code() != Some(status) {
         return Err(format!("{name}: printed {printed:?}, {}", output.status));
     }
+    if let Some(wanted) = expected("locks:") {
+        let held: BTreeSet<String> = lines.lines().flat_map(locks).collect();
+        let wanted: BTreeSet<String> = wanted.split_whitespace().map(str::to_string).collect();
+        if held != wanted {
+            return Err(format!("{name}: locks {held:?}, expected {wanted:?}\n{lines}"));
+        }
+    }
     if !lines.contains("\"exit\"") {
         return Err(format!("{name}: no line at the end\n{lines}"));
     }
@@ -82,4 +89,16 @@ fn pair(line: &str) -> Option<String> {
     sites.sort_unstable();
     let [first, second] = sites[..] else { return None };
     Some(format!("{first}-{second}"))
+}
+
+/// Sites of the accesses of a race line, with the number of locks that were held there.
+fn locks(line: &str) -> Vec<String> {
+    let Some((_, accesses)) = line.split_once("\"accesses\":") else { return Vec::new() };
+    let accesses = accesses.split_once("\"block\"").map_or(accesses, |(before, _)| before);
+    let count = |access: &str| {
+        let site = access.split_once("\"site\":")?.1.split(',').next()?;
+        let locks = access.split_once("\"locks\":[")?.1.split(']').next()?;
+        Some(format!("{site}={}", locks.matches("\"addr\"").count()))
+    };
+    accesses.split("{\"thread\":").skip(1).filter_map(count).collect()
 }
