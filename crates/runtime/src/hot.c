@@ -43,7 +43,8 @@ struct raddle_quick {
     uint64_t state; /* of the record, free */
     uint32_t epoch;
     uint32_t what; /* size, kind, order, order of failure */
-    uint32_t site, unused;
+    uint32_t site;
+    uint32_t seen; /* for a recorder: RADDLE_TAG with the writer when it was told last, or 0 */
 };
 
 #define RADDLE_QUICK 16
@@ -103,7 +104,8 @@ struct raddle_record {
     uint64_t unit;
     struct raddle_group groups[2];
     void *more;
-    uint32_t unused[2];
+    uint32_t writer; /* while somebody records: the epoch of the last write without the lock */
+    uint32_t unused;
 };
 
 #define RADDLE_OBSERVED 1u
@@ -502,6 +504,12 @@ extern uint64_t __raddle_log_place(void);
 extern void __raddle_log_atomic(uint64_t place, void *p, uint32_t size, uint32_t stores, uint32_t order, uint32_t site);
 extern uint8_t __raddle_logging;
 
+/* Whether accesses are recorded. As with plain ones, a segment keeps the first of each kind, and more when somebody else wrote. */
+static inline __attribute__((always_inline)) int raddle_records(void)
+{
+    return __raddle_self.flags == RADDLE_OBSERVED && __raddle_logging;
+}
+
 /* Puts the access among those of the group, unless it is there in this epoch. Only loads and read-modify-writes that surely write are
  * put there: what a compare-and-swap will be is not known. 0: not done. */
 static inline __attribute__((always_inline)) int raddle_noted(struct raddle_group *group, uint32_t size, uint32_t kind, uint32_t site)
@@ -553,7 +561,9 @@ static __attribute__((noinline)) void *raddle_atomic_enter_harder(void *p, uint3
                                                                   uint32_t failure, uint32_t site)
 {
     int relaxed = (kind == 2 || (kind == 3 && !failure)) && !order && !__raddle_self.fenced;
-    if (RADDLE_LIKELY(!__raddle_self.flags && __raddle_self.depth < 4 && (!kind || relaxed))) {
+    /* A recorder is told of it all the same; nobody else who observes is. */
+    int open = !__raddle_self.flags || raddle_records();
+    if (RADDLE_LIKELY(open && __raddle_self.depth < 4 && (!kind || relaxed))) {
         struct raddle_pending *access = &__raddle_self.pending[__raddle_self.depth++];
         access->p = p;
         access->size = size;
@@ -584,6 +594,8 @@ static void raddle_atomic_left(const struct raddle_pending *access, uint64_t sta
         __raddle_late_atomic(access->p, access->size, stores, access->order, access->site);
         return;
     }
+    if (stores && raddle_records())
+        __atomic_store_n(&access->record->writer, __raddle_self.epoch, __ATOMIC_RELAXED);
     if (__raddle_logging)
         __raddle_log_atomic(place, access->p, access->size, stores, access->order, access->site);
     --*(volatile uint32_t *)__raddle_self.inside;
@@ -592,11 +604,17 @@ static void raddle_atomic_left(const struct raddle_pending *access, uint64_t sta
 static __attribute__((noinline)) void raddle_atomic_leave_harder(void *token, uint32_t succeeded)
 {
     if ((uint64_t)token & 2) {
-        const struct raddle_quick *quick = (struct raddle_quick *)((uint64_t)token - 2);
+        struct raddle_quick *quick = (struct raddle_quick *)((uint64_t)token - 2);
+        uint32_t kind = quick->what >> 8 & 0xff, stores = kind && (kind == 2 || succeeded);
+        uint32_t writer = __atomic_load_n(&quick->record->writer, __ATOMIC_RELAXED);
+        if (raddle_records() && quick->seen == (writer | RADDLE_TAG) && (!stores || writer == __raddle_self.epoch) &&
+            __atomic_load_n((uint64_t *)quick->record, __ATOMIC_ACQUIRE) == quick->state)
+            return;
         struct raddle_pending access = {.record = quick->record, .p = quick->p, .size = quick->what & 0xff,
                                         .kind = quick->what >> 8 & 0xff, .order = quick->what >> 16 & 0xff, .site = quick->site};
         ++*(volatile uint32_t *)__raddle_self.inside;
         raddle_atomic_left(&access, quick->state, succeeded);
+        quick->seen = (stores ? __raddle_self.epoch : writer) | RADDLE_TAG;
     } else if ((uint64_t)token & 1) {
         struct raddle_pending access = *(struct raddle_pending *)((uint64_t)token - 1);
         __raddle_self.depth--;

@@ -80,7 +80,7 @@ struct QuickAtomic {
     epoch: u32,
     what: u32,
     site: u32,
-    unused: u32,
+    seen: u32,
 }
 
 /// A context that was needed lately, for the steps that hot.c makes itself.
