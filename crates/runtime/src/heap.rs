@@ -1,6 +1,7 @@
 //! The program's heap: blocks for the reports, clean cells for memory that is handed out, a write of the whole block when it goes.
 
 use crate::atomics;
+use crate::blocks;
 use crate::cells::ATOMIC;
 use crate::contexts::{self, Shape};
 use crate::control;
@@ -14,50 +15,23 @@ use crate::objects;
 use crate::observe::Access;
 use crate::record;
 use crate::spans;
-use crate::spin::Spin;
 use crate::thread::Thread;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const SHARDS: usize = 64;
 /// From this size on, the shadow of a block that goes is given back to the system.
 const LARGE: usize = 4 << 20;
 
-/// What a report says about the block that an address lies in.
-#[derive(Clone, Copy)]
-pub struct Block {
-    pub address: usize,
-    pub bytes: usize,
-    pub thread: u32,
-    pub context: u32,
-    pub freed: bool,
-}
-
-type Blocks = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
-
-static BLOCKS: [Spin<Option<Blocks>>; SHARDS] = [const { Spin::new(None) }; SHARDS];
-
 /// New memory, about to be handed to the program.
 pub fn made(thread: &mut Thread, address: usize, bytes: usize, usable: usize) {
-    // Handlers of a fork run while the tables are held.
     if thread.busy > 0 {
         return;
     }
     gate::enter(thread);
     clean(thread, address, address + usable.max(bytes));
     let context = contexts::of_call(thread);
-    let block = Block { address, bytes, thread: thread.id, context, freed: false };
-    shard(address).lock().get_or_insert_default().insert(address, block);
+    blocks::put(address, bytes, thread.id, context);
     log::event(thread, What::Alloc, address, bytes as u64, 0);
     gate::leave(thread);
-}
-
-/// Memory was handed out in a way that is not followed: nothing is known of it.
-pub fn unknown(address: usize) {
-    if let Some(blocks) = shard(address).lock().as_mut() {
-        blocks.remove(&address);
-    }
 }
 
 /// The program gives the block back; nothing was done to it yet.
@@ -66,14 +40,7 @@ pub fn gone(thread: &mut Thread, address: usize) {
         return;
     }
     gate::enter(thread);
-    let bytes = {
-        let mut blocks = shard(address).lock();
-        let block = blocks.as_mut().and_then(|blocks| blocks.get_mut(&address));
-        block.map(|block| {
-            block.freed = true;
-            block.bytes
-        })
-    };
+    let bytes = blocks::free(address);
     if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
         let site = thread.call_site();
         let context = contexts::of(thread, site, Shape::plain(bytes, true));
@@ -127,26 +94,6 @@ fn write_all(thread: &mut Thread, address: usize, bytes: usize, context: u32) {
     }
 }
 
-/// The block that an address lies in, or lay in last.
-pub fn block_at(address: usize) -> Option<Block> {
-    let mut best: Option<Block> = None;
-    for shard in &BLOCKS {
-        let blocks = shard.lock();
-        for block in blocks.iter().flat_map(|blocks| blocks.values()) {
-            let inside = block.address <= address && address - block.address < block.bytes;
-            if inside && best.is_none_or(|best| best.freed) {
-                best = Some(*block);
-            }
-        }
-    }
-    best
-}
-
-/// Holds all tables, for a fork.
-pub fn lock_all() -> Vec<impl Sized> {
-    BLOCKS.iter().map(Spin::lock).collect()
-}
-
 /// Cells of one page.
 fn clean_cells(thread: &mut Thread, start: usize, end: usize) {
     if layout::presence(start).load(Relaxed) & HAS_RECORDS != 0 {
@@ -161,23 +108,4 @@ fn clean_cells(thread: &mut Thread, start: usize, end: usize) {
     }
     let cells = layout::cell(start) as *const AtomicU64 as *mut u64;
     unsafe { std::ptr::write_bytes(cells, 0, (end - start) / GRANULE) };
-}
-
-fn shard(address: usize) -> &'static Spin<Option<Blocks>> {
-    &BLOCKS[(address >> 4 ^ address >> 12) % SHARDS]
-}
-
-#[derive(Default)]
-pub struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_usize(&mut self, value: usize) {
-        self.0 = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
-    }
 }

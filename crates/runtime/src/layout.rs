@@ -12,6 +12,8 @@ pub const CELLS: usize = 0x1000_0000_0000;
 // The odd pages keep things of one granule from having the same low address bits: some caches guess by these.
 const CONTEXTS: usize = 0x3000_0357_9000;
 const OBJECTS: usize = 0x5800_02a6_5000;
+/// A word for each 16 bytes that may begin a block of the heap.
+const BLOCKS: usize = 0x0800_0000_0000;
 /// One byte per page of the program: what was ever made there.
 const PRESENCE: usize = 0x6801_0000_0000;
 /// One byte per mebibyte of the program: whether any of its cells was ever written.
@@ -27,13 +29,14 @@ const SPAN: usize = 1 << 44;
 pub const REGION: usize = 1 << 20;
 /// Bytes of the program whose cells fill a page.
 pub const CELL_PAGE: usize = 2048;
-const PAGE: usize = 4096;
+pub const PAGE: usize = 4096;
 
 /// Reserves everything. Physical memory is used only where something is written.
 pub fn map() -> Result<(), ()> {
     reserve(CELLS, 2 * SPAN)?;
     reserve(CONTEXTS, 2 * SPAN)?;
     reserve(OBJECTS, SPAN)?;
+    reserve(BLOCKS, SPAN / 4)?;
     reserve(PRESENCE, ARENA + ARENA_BYTES - PRESENCE)
 }
 
@@ -95,10 +98,17 @@ pub fn object(address: usize) -> &'static AtomicU32 {
     unsafe { &*((OBJECTS + (address & MASK)) as *const AtomicU32) }
 }
 
+/// The number of the record of the heap block that begins in these 16 bytes, or 0.
+#[inline(always)]
+pub fn block(address: usize) -> &'static AtomicU32 {
+    unsafe { &*((BLOCKS + (address & MASK) / 16 * 4) as *const AtomicU32) }
+}
+
 pub const HAS_OBJECTS: u8 = 1;
 pub const HAS_RECORDS: u8 = 2;
+pub const HAS_BLOCKS: u8 = 4;
 
-/// Whether the page of this address ever had a synchronisation object, or cells that name records.
+/// Whether the page of this address ever had a synchronisation object, or cells that name records, or a block that begins there.
 pub fn presence(address: usize) -> &'static AtomicU8 {
     unsafe { &*((PRESENCE + (address & MASK) / PAGE) as *const AtomicU8) }
 }

@@ -3,10 +3,10 @@
 //! Each line is one `write(2)` to the file named by `RADDLE_OUT`, opened at the start and moved to a high descriptor; if the program
 //! closed it, it is opened again by its path. A pair of sites is reported once.
 
+use crate::blocks;
 use crate::contexts::{self, Context, Lock};
 use crate::control;
 use crate::epochs;
-use crate::heap;
 use crate::lanes::Conflicts;
 use crate::log::{self, What};
 use crate::observe;
@@ -56,7 +56,7 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
         line.push(',');
         access(&mut line, thread.id, &now, contexts::locks_of(thread.epoch, context));
         line.push_str(r#"],"block":"#);
-        match heap::block_at(address) {
+        match blocks::find(address) {
             Some(block) => {
                 let _ = write!(
                     line,

@@ -1,6 +1,7 @@
 //! The heap and mapped memory: what is handed out is new to everybody, what is given back is written.
 
 use super::real::real;
+use crate::blocks;
 use crate::gate;
 use crate::heap;
 use crate::log::{self, What};
@@ -173,7 +174,7 @@ unsafe fn made(block: *mut c_void, bytes: size_t) -> *mut c_void {
             heap::made(thread, block as usize, bytes, real::malloc_usable_size(block));
         }
         // At the end of a thread, or before the start, when there are no tables yet.
-        None if start::is_mapped() => heap::unknown(block as usize),
+        None if start::is_mapped() => blocks::forget(block as usize),
         _ => {}
     }
     block

@@ -3,7 +3,7 @@
 use super::real::real;
 use super::threads;
 use crate::control::{Ending, calls};
-use crate::{explore, gate, heap, mixed, objects, output, record, records, report, thread};
+use crate::{explore, gate, mixed, objects, output, record, records, report, thread};
 use libc::{c_char, pid_t};
 
 real! {
@@ -16,11 +16,9 @@ real! {
 pub unsafe extern "C" fn fork() -> pid_t {
     let Some(me) = thread::current() else { return real::fork() };
     explore::unsupported("fork");
-    let tables = heap::lock_all();
     me.busy += 1;
     let child = real::fork();
     me.busy -= 1;
-    drop(tables);
     if child == 0 {
         gate::reset();
         records::reset_locks();
