@@ -2,6 +2,8 @@
 
 mod natively;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use crate::confirm::{problem_finding, race_finding};
 use crate::guard::guarded;

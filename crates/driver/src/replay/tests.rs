@@ -1,0 +1,121 @@
+//! Any run of the interpreter can be followed by the program itself: random schedules of fixtures and of random programs, to their ends.
+//!
+//! A slice in `cargo test`, all with `RADDLE_SOAK=1`.
+
+use super::steps;
+use crate::Subject;
+use crate::load::{Loaded, load};
+use raddle_certify::Witness;
+use raddle_event::{Choice, ProblemKind, Schedule};
+use raddle_interp::Interp;
+use raddle_libmodel::Meaning;
+use raddle_machine::{IgnoreEvents, Machine, Status, Visibility};
+use raddle_native::cc::build_controlled;
+use raddle_native::{Claim, Plan, ReplayRequest, Replayed, replay};
+use raddle_testkit::fixtures::{files, parse};
+use raddle_testkit::programs::{Profile, branchy, generate, knotted};
+use raddle_testkit::random::Random;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longer runs say nothing new.
+const LONGEST: usize = 400;
+
+fn is_soak() -> bool {
+    std::env::var_os("RADDLE_SOAK").is_some()
+}
+
+#[test]
+fn fixtures_follow_random_schedules() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    let all = files(&root).expect("tests/fixtures");
+    let mut followed = 0;
+    for (index, path) in all.iter().enumerate().filter(|(index, _)| is_soak() || index % 25 == 7) {
+        let fixture = parse(&std::fs::read_to_string(path).expect("it is readable")).expect("it is right");
+        let subject =
+            Subject { inputs: vec![path.clone()], cflags: fixture.cflags.clone(), ..Subject::default() };
+        followed += follow(&subject, index as u64);
+    }
+    println!("{followed} schedules");
+    assert!(followed >= 20, "only {followed}");
+}
+
+#[test]
+fn random_programs_follow_random_schedules() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut followed = 0;
+    for seed in 0..if is_soak() { 300 } else { 4 } {
+        let samples = [generate(seed, &Profile::default()), branchy(seed), knotted(seed)];
+        for (kind, sample) in samples.iter().enumerate() {
+            let file = folder.path().join(format!("program{seed}_{kind}.c"));
+            std::fs::write(&file, sample.source.text()).expect("it can be written");
+            followed += follow(&Subject { inputs: vec![file], ..Subject::default() }, seed);
+        }
+    }
+    println!("{followed} schedules");
+    assert!(followed >= 20, "only {followed}");
+}
+
+/// How many random schedules the program has followed; panics at one that it has not.
+fn follow(subject: &Subject, seed: u64) -> usize {
+    // Some fixtures are for 32 bits only, or no program.
+    let Ok(loaded) = load(subject) else { return 0 };
+    if loaded.models.meanings.values().any(|meaning| *meaning == Meaning::AtomicBody) {
+        return 0;
+    }
+    let request = raddle_frontend::Request {
+        inputs: subject.inputs.clone(),
+        cflags: subject.cflags.clone(),
+        ..raddle_frontend::Request::default()
+    };
+    // Kernel functions cannot be linked.
+    let Ok(Ok(program)) = build_controlled(&request, &[]) else { return 0 };
+    let mut followed = 0;
+    for (round, visibility) in
+        [Visibility::SyncOnly, Visibility::SyncOnly, Visibility::EveryAccess].into_iter().enumerate()
+    {
+        let mut random = Random::new(seed * 3 + round as u64);
+        let Some((schedule, status)) = walk(&loaded, &visibility, &mut random) else { continue };
+        let plan = steps::plan(&loaded, &Witness { schedule, visibility }).expect("it can be walked again");
+        let replayed = replay(&request_for(program.path().to_owned(), plan)).expect("it starts");
+        match (&status, &replayed) {
+            (Status::Deadlock, Replayed::Reproduced(_)) => {}
+            (Status::Exited(_), Replayed::NotReproduced(_)) => {}
+            _ => panic!("{:?}, round {round}: {status:?}, natively {replayed:?}", subject.inputs),
+        }
+        followed += 1;
+    }
+    followed
+}
+
+fn request_for(program: PathBuf, plan: Plan) -> ReplayRequest {
+    ReplayRequest {
+        program,
+        arguments: Vec::new(),
+        stdin: None,
+        plan: Plan { patience: Some(Duration::from_secs(20)), ..plan },
+        claim: Claim::Problem(ProblemKind::Deadlock),
+        time: Duration::from_secs(120),
+    }
+}
+
+/// A run by chance to an end that a real process comes to as well.
+fn walk(loaded: &Loaded, visibility: &Visibility, random: &mut Random) -> Option<(Schedule, Status)> {
+    let (program, models) = (Arc::clone(&loaded.program), Arc::clone(&loaded.models));
+    let mut interp = Interp::new(program, models, loaded.options.clone()).ok()?;
+    interp.set_visibility(visibility.clone());
+    let mut choices: Vec<Choice> = Vec::new();
+    let mut enabled = Vec::new();
+    while interp.status() == Status::Running && choices.len() < LONGEST {
+        interp.enabled(&mut enabled);
+        let choice = enabled[random.below(enabled.len())];
+        interp.step(choice, &mut IgnoreEvents);
+        choices.push(choice);
+    }
+    let status = interp.status();
+    let comes_to = matches!(status, Status::Exited(_) | Status::Deadlock) && interp.problems().is_empty()
+        || status == Status::Deadlock
+            && interp.problems().iter().all(|problem| problem.kind == ProblemKind::Deadlock);
+    comes_to.then_some((Schedule { choices }, status))
+}
