@@ -127,9 +127,12 @@ impl Report<'_> {
                     self.out.push_str(&format!("  replay: raddle replay {}\n", shell_word(file)));
                 }
                 self.line(&format!("found by {}, confirmed by replay", finding.engine));
-                if let Some(Natively { reproduced, runs }) = natively {
-                    let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-                    self.line(&format!("reproduced natively in {reproduced} of {runs}"));
+                match natively {
+                    Some(Natively { reproduced: 1, runs: 1 }) => self.line("reproduced natively"),
+                    Some(Natively { reproduced, runs }) => {
+                        self.line(&format!("reproduced natively in {reproduced} of {runs} runs"));
+                    }
+                    None => {}
                 }
             }
             Evidence::Observed => self.line(&format!("seen by {}, in this run", finding.engine)),
