@@ -25,6 +25,9 @@ impl Random {
     }
 }
 
+/// Kind and code, sequence number, site, address, further numbers.
+type Line = (Kind, u8, u64, u32, u64, Vec<u64>);
+
 /// A thread's log in the making.
 #[derive(Default)]
 struct Log {
@@ -32,7 +35,7 @@ struct Log {
 }
 
 impl Log {
-    fn add(&mut self, entries: &[(Kind, u8, u64, u32, u64, Vec<u64>)]) {
+    fn add(&mut self, entries: &[Line]) {
         let (mut state, mut bytes) = (State::NEW, Vec::new());
         for (kind, code, sequence, site, address, more) in entries {
             let mut out = [0; MOST_BYTES + 64];
