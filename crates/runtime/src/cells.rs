@@ -5,6 +5,7 @@
 //! changed; a word of context carries 6 bits of its epoch, so that a reader notices when it came in between.
 
 use crate::atomics;
+use crate::block::LOOPS;
 use crate::collect;
 use crate::contexts::{self, Shape};
 use crate::epochs::TAG;
@@ -17,7 +18,7 @@ use crate::mixed;
 use crate::observe;
 use crate::report;
 use crate::spans;
-use crate::thread::{self, LOOPS, Thread};
+use crate::thread::{self, Thread};
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},

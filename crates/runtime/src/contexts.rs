@@ -7,10 +7,11 @@
 //! Locks are not part of the table: only a few times in an epoch does a thread take a lock more, and [`crate::epochs`] knows the last set
 //! of each epoch. A context has the number of these times above its 24 bits of the table; so the set that was held then is found.
 
+use crate::block::{Frame, SHORT_CONTEXTS, SHORT_NODES, ShortContext, ShortNode};
 use crate::epochs;
 use crate::layout::TABLES;
 use crate::table::{TABLE_BYTES, Table};
-use crate::thread::{Frame, Mode, SHORT_CONTEXTS, SHORT_NODES, ShortContext, ShortNode, Thread};
+use crate::thread::{Mode, Thread};
 
 pub const NO_LOCKS: u32 = 0;
 /// When the table had no room for them.

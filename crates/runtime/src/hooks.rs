@@ -1,6 +1,7 @@
 //! The functions that instrumented code calls, under the names of the binary interface.
 
 use crate::atomics::{self, Operation, Order};
+use crate::block::Block;
 use crate::cells;
 use crate::lanes::Kind;
 use crate::log::{self, What};
@@ -10,7 +11,7 @@ use crate::options;
 use crate::record;
 use crate::report;
 use crate::start;
-use crate::thread::{self, Block};
+use crate::thread;
 use crate::walks::{self, Walk};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

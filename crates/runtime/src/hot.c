@@ -2,7 +2,7 @@
  *
  * Linked as bitcode into the instrumented module and inlined there; what is not decided here goes to the Rust part. Compile with
  * -DRADDLE_SHARED for shared libraries, which use the thread block of the executable. Addresses and layouts are those of layout.rs
- * and thread.rs (a test in thread.rs compares them). */
+ * and block.rs (a test in block.rs compares them). */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -11,6 +11,7 @@
 
 mod arena;
 mod atomics;
+mod block;
 mod blocks;
 mod cells;
 mod clocks;

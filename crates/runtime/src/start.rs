@@ -1,5 +1,6 @@
 //! Before the program's first instruction, and when something is beyond us.
 
+use crate::block::Block;
 use crate::{collect, explore, gate, layout, output, record, thread};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -23,7 +24,7 @@ pub fn is_mapped() -> bool {
 }
 
 /// Makes the calling thread the main thread.
-pub fn start(block: *mut thread::Block) {
+pub fn start(block: *mut Block) {
     gate::start();
     collect::set_wishes();
     output::start();
