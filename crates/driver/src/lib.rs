@@ -97,7 +97,7 @@ fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answe
         None => None,
     };
     if let Some(folder) = &search.witness_dir {
-        warnings.extend(witness::write_all(&loaded, subject, folder, &mut draft));
+        warnings.extend(witness::write_all(&loaded, subject, Substrate::Interpreter, folder, &mut draft));
     }
     let evidence = match proof {
         Some(proof) => Some(Evident::Proof(Box::new(proof))),

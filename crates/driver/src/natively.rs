@@ -10,7 +10,9 @@ use crate::guard::guarded;
 use crate::load::{self, Loaded};
 use crate::outcome::{self, Draft};
 use crate::watchdog::{Bounds, watched};
-use crate::{Answer, Control, Driver, DriverError, Mode, Search, Spurious, Subject, plain};
+use crate::{
+    Answer, Control, Driver, DriverError, Mode, Search, Spurious, Subject, Substrate, plain, witness,
+};
 use raddle_base::SiteId;
 use raddle_certify::{
     ConfirmedProblem, ConfirmedRace, Refusal, Witness, confirm_problem_on, confirm_race_on,
@@ -36,7 +38,10 @@ pub(crate) fn run(subject: &Subject, search: &Search, control: Control<'_>) -> R
     let built = Built::new(subject)?;
     let loaded = load::load(&Subject { inputs: vec![built.native.program.clone()], ..subject.clone() })?;
     let mut warnings = loaded.warnings.clone();
-    let draft = explored(&loaded, &built.native, search, control, began, &mut warnings);
+    let mut draft = explored(&loaded, &built.native, search, control, began, &mut warnings);
+    if let Some(folder) = &search.witness_dir {
+        warnings.extend(witness::write_all(&loaded, subject, Substrate::Native, folder, &mut draft));
+    }
     Ok(Answer { outcome: draft.into_outcome(), warnings })
 }
 
@@ -121,13 +126,13 @@ fn needs_interpreter(mode: Mode) -> Option<&'static str> {
 }
 
 /// The program to run, and its folder if it was built for this.
-struct Built {
-    native: machine::Subject,
+pub(crate) struct Built {
+    pub(crate) native: machine::Subject,
     _folder: Option<TempDir>,
 }
 
 impl Built {
-    fn new(subject: &Subject) -> Result<Built, DriverError> {
+    pub(crate) fn new(subject: &Subject) -> Result<Built, DriverError> {
         let (program, folder) = match &subject.inputs[..] {
             [one] if raddle_native::is_program(one) => (one.clone(), None),
             sources => {
@@ -164,9 +169,9 @@ fn build(sources: &[PathBuf], flags: &[String], program: &PathBuf) -> Result<(),
 }
 
 /// Replays claims in fresh processes, which take down stacks.
-struct Native<'a> {
-    program: &'a Program,
-    native: &'a machine::Subject,
+pub(crate) struct Native<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) native: &'a machine::Subject,
 }
 
 impl Native<'_> {

@@ -5,13 +5,14 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use crate::confirm::{problem_finding, race_finding};
+use crate::confirm::{Judge, problem_finding, race_finding};
 use crate::guard::guarded;
 use crate::load::{Loaded, load};
+use crate::natively::{self as natively_explored, Built};
 use crate::outcome::{Shown, unknown};
 use crate::witness::{Claim, Record};
-use crate::{Acceptance, Answer, DriverError, Subject, certificate};
-use raddle_certify::{Refusal, confirm_problem, confirm_race};
+use crate::{Acceptance, Answer, DriverError, Subject, Substrate, certificate};
+use raddle_certify::Refusal;
 use raddle_event::ProblemKind;
 use raddle_finding::{
     Assumption, Deadlocks, Finding, FindingKind, Natively, Outcome, Stats, UnknownReason, Verdict,
@@ -69,8 +70,8 @@ pub fn replay(path: &Path, inputs: &[PathBuf], ground: &Ground) -> Result<Answer
 pub fn debug(path: &Path, inputs: &[PathBuf], debugger: Debugger) -> Result<u8, DriverError> {
     let record = read(path)?;
     let subject = subject_of(path, &record, inputs)?;
-    let loaded = checked(path, &record, &subject)?;
-    let why = match natively::debugged(&loaded, &record, &subject, debugger)? {
+    let Prepared { loaded, subject, built } = prepare(path, &record, subject)?;
+    let why = match natively::debugged(&loaded, &record, &subject, built.as_ref(), debugger)? {
         Ok(status) => return Ok(status),
         Err(why) => why,
     };
@@ -146,16 +147,35 @@ fn checked(path: &Path, record: &Record, subject: &Subject) -> Result<Loaded, Dr
     Ok(loaded)
 }
 
+/// What the witness is for.
+struct Prepared {
+    loaded: Loaded,
+    subject: Subject,
+    /// The program itself, for a schedule of native exploration.
+    built: Option<Built>,
+}
+
+fn prepare(path: &Path, record: &Record, subject: Subject) -> Result<Prepared, DriverError> {
+    let (subject, built) = match record.substrate {
+        Substrate::Interpreter => (subject, None),
+        Substrate::Native => {
+            let built = Built::new(&subject)?;
+            (Subject { inputs: vec![built.native.program.clone()], ..subject }, Some(built))
+        }
+    };
+    Ok(Prepared { loaded: checked(path, record, &subject)?, subject, built })
+}
+
 fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Result<Answer, DriverError> {
-    let loaded = checked(path, record, subject)?;
+    let Prepared { loaded, subject, built } = prepare(path, record, subject.clone())?;
     let mut warnings = loaded.warnings.clone();
-    let outcome = match shown(&loaded, record) {
+    let outcome = match shown(&loaded, built.as_ref(), record) {
         Ok(mut shown) => {
             shown.finding.id = "f1".to_owned();
             shown.finding.rank = 1;
             shown.set_file(path.to_string_lossy().into_owned());
             let tally = match ground {
-                Ground::Native(native) => natively::tally(&loaded, record, subject, native)?,
+                Ground::Native(native) => natively::tally(&loaded, record, &subject, built.as_ref(), native)?,
                 Ground::Interpreter => Err(String::new()),
             };
             match tally {
@@ -183,12 +203,19 @@ fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Resu
     Ok(Answer { outcome, warnings })
 }
 
-fn shown(loaded: &Loaded, record: &Record) -> Result<Shown, Refusal> {
-    let subject = loaded.certify_subject();
+fn shown(loaded: &Loaded, built: Option<&Built>, record: &Record) -> Result<Shown, Refusal> {
+    let interpreter = loaded.certify_subject();
+    let native =
+        built.map(|built| natively_explored::Native { program: &loaded.program, native: &built.native });
+    let judge: &dyn Judge = match &native {
+        Some(native) => native,
+        None => &interpreter,
+    };
     match record.claim {
-        Claim::Race(a, b) => confirm_race(&subject, &record.witness, (a, b)).map(race_finding),
-        Claim::Problem(kind, site) => confirm_problem(&subject, &record.witness, kind, site)
-            .map(|problem| problem_finding(problem, site)),
+        Claim::Race(a, b) => judge.race(&record.witness, (a, b)).map(race_finding),
+        Claim::Problem(kind, site) => {
+            judge.problem(&record.witness, kind, site).map(|problem| problem_finding(problem, site))
+        }
     }
 }
 

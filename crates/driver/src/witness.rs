@@ -5,7 +5,7 @@
 
 use crate::load::{Loaded, digest};
 use crate::outcome::{Draft, Shown};
-use crate::{DataModel, Spurious, Subject};
+use crate::{DataModel, Spurious, Subject, Substrate};
 use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_event::{ProblemKind, Schedule};
@@ -23,6 +23,8 @@ pub(crate) struct Record {
     pub(crate) stdin_digest: Option<u128>,
     pub(crate) witness: Witness,
     pub(crate) claim: Claim,
+    /// What the choices are choices of.
+    pub(crate) substrate: Substrate,
     /// `kind variable` and the places, for people; not read back.
     pub(crate) shows: Vec<String>,
 }
@@ -35,11 +37,17 @@ pub(crate) enum Claim {
 }
 
 /// Writes one file per finding and notes its name there. What could not be written comes back as warnings.
-pub(crate) fn write_all(loaded: &Loaded, subject: &Subject, folder: &Path, draft: &mut Draft) -> Vec<String> {
+pub(crate) fn write_all(
+    loaded: &Loaded,
+    subject: &Subject,
+    substrate: Substrate,
+    folder: &Path,
+    draft: &mut Draft,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     let stem = stem(subject);
     for shown in draft.shown_mut() {
-        let record = record(loaded, subject, shown);
+        let record = Record { substrate, ..record(loaded, subject, shown) };
         let ending = format!("-{}.sched", shown.finding.id);
         match write(folder, &stem, record.name_hash(), &ending, &record.to_text()) {
             Ok(path) => shown.set_file(path.to_string_lossy().into_owned()),
@@ -75,6 +83,7 @@ fn record(loaded: &Loaded, subject: &Subject, shown: &Shown) -> Record {
         stdin_digest: loaded.stdin_digest,
         witness: shown.witness.clone(),
         claim: shown.claim,
+        substrate: Substrate::Interpreter,
         shows,
     }
 }
@@ -150,6 +159,9 @@ impl Record {
         if subject.spurious == Spurious::Off {
             put("spurious-wake-ups", "off");
         }
+        if self.substrate == Substrate::Native {
+            put("machine", "native");
+        }
         match &self.witness.visibility {
             Visibility::SyncOnly => put("visible", "sync"),
             Visibility::EveryAccess => put("visible", "every-access"),
@@ -180,6 +192,7 @@ impl Record {
         let mut subject = Subject::default();
         let (mut program, mut stdin_digest, mut visibility, mut claim) = (None, None, None, None);
         let mut shows = Vec::new();
+        let mut substrate = Substrate::Interpreter;
         for (index, line) in lines {
             let bad = || format!("line {}: `{line}` is not understood", index + 1);
             let (key, value) = line.split_once(": ").or(line.split_once(':')).ok_or_else(bad)?;
@@ -196,6 +209,7 @@ impl Record {
                 "stdin" => subject.stdin = Some(PathBuf::from(value)),
                 "stdin-digest" => stdin_digest = Some(u128::from_str_radix(&value, 16).map_err(|_| bad())?),
                 "spurious-wake-ups" if value == "off" => subject.spurious = Spurious::Off,
+                "machine" if value == "native" => substrate = Substrate::Native,
                 "visible" => visibility = Some(parse_visibility(&value).ok_or_else(bad)?),
                 "claim" => claim = Some(parse_claim(&value).ok_or_else(bad)?),
                 _ => return Err(bad()),
@@ -208,6 +222,7 @@ impl Record {
             stdin_digest,
             witness: Witness { schedule, visibility: visibility.ok_or("it does not say what is visible")? },
             claim: claim.ok_or("it claims nothing")?,
+            substrate,
             shows,
         })
     }
@@ -264,7 +279,7 @@ fn unescape(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Claim, Record, write};
-    use crate::{DataModel, Spurious, Subject};
+    use crate::{DataModel, Spurious, Subject, Substrate};
     use raddle_base::SiteId;
     use raddle_certify::Witness;
     use raddle_event::{Choice, ProblemKind, Schedule, ThreadId};
@@ -312,6 +327,7 @@ mod tests {
                 0 => Claim::Race(site, SiteId(7)),
                 _ => Claim::Problem(random.pick(&ProblemKind::ALL), site),
             },
+            substrate: random.pick(&[Substrate::Interpreter, Substrate::Native]),
             shows,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::race::{place, problem_words, race_words, variable};
 use crate::summary::verdict_line;
-use raddle_finding::{Finding, FindingKind, Outcome};
+use raddle_finding::{Evidence, Finding, FindingKind, Natively, Outcome};
 
 /// `file:line:col: data race on x (write in worker / read in main)`, then the verdict.
 pub fn concise(outcome: &Outcome) -> String {
@@ -43,5 +43,11 @@ fn line(finding: &Finding) -> String {
         FindingKind::Problem(kind) if finding.variable.is_empty() => problem_words(finding, kind),
         FindingKind::Problem(kind) => format!("{} of {}", problem_words(finding, kind), finding.variable),
     };
-    format!("{at}: {what} ({})", ends.join(" / "))
+    let natively = match finding.evidence {
+        Evidence::Replayed { natively: Some(Natively { reproduced, runs }), .. } => {
+            format!("; reproduced natively, {reproduced} of {runs}")
+        }
+        _ => String::new(),
+    };
+    format!("{at}: {what} ({}){natively}", ends.join(" / "))
 }

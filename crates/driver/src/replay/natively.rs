@@ -3,6 +3,7 @@
 use super::steps;
 use super::{Native, Tally};
 use crate::load::Loaded;
+use crate::natively::Built;
 use crate::witness::{self, Record};
 use crate::{DataModel, DriverError, Subject};
 use raddle_config::Config;
@@ -17,9 +18,10 @@ pub(super) fn tally(
     loaded: &Loaded,
     record: &Record,
     subject: &Subject,
+    built: Option<&Built>,
     native: &Native,
 ) -> Result<Result<Tally, String>, DriverError> {
-    let (_program, request) = match request(loaded, record, subject, native)? {
+    let (_program, request) = match request(loaded, record, subject, built, native)? {
         Ok(ready) => ready,
         Err(why) => return Ok(Err(why)),
     };
@@ -41,9 +43,10 @@ pub(super) fn debugged(
     loaded: &Loaded,
     record: &Record,
     subject: &Subject,
+    built: Option<&Built>,
     debugger: Debugger,
 ) -> Result<Result<u8, String>, DriverError> {
-    let (_program, request) = match request(loaded, record, subject, &Native::default())? {
+    let (_program, request) = match request(loaded, record, subject, built, &Native::default())? {
         Ok(ready) => ready,
         Err(why) => return Ok(Err(why)),
     };
@@ -66,6 +69,7 @@ fn request(
     loaded: &Loaded,
     record: &Record,
     subject: &Subject,
+    built: Option<&Built>,
     native: &Native,
 ) -> Result<Result<(Ready, ReplayRequest), String>, DriverError> {
     if loaded.program.data_model == DataModel::Ilp32 {
@@ -82,7 +86,11 @@ fn request(
             "functions are atomic by their name (__VERIFIER_atomic_*) in the interpreter only".to_owned()
         ));
     }
-    let Some(plan) = steps::plan(loaded, &record.witness) else {
+    let plan = match built {
+        Some(built) => steps::native_plan(loaded, &built.native, &record.witness),
+        None => steps::plan(loaded, &record.witness),
+    };
+    let Some(plan) = plan else {
         return Ok(Err("the schedule cannot be followed".to_owned()));
     };
     let program = match program(subject, loaded)? {

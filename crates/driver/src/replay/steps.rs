@@ -7,6 +7,7 @@ use raddle_interp::{Interp, SpuriousWakeups};
 use raddle_ir::{Callee, Inst};
 use raddle_libmodel::{Effect, Meaning, SemOp, ThreadOp};
 use raddle_machine::{Machine, OpKind, Sink, StackSource, Visibility};
+use raddle_native::machine::{self, NativeMachine, Stacks};
 use raddle_native::{Plan, Spurious, Step, StepKind, Visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,21 +16,31 @@ use std::sync::Arc;
 pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Option<Plan> {
     let (program, models) = (Arc::clone(&loaded.program), Arc::clone(&loaded.models));
     let mut interp = Interp::new(program, models, loaded.options.clone()).ok()?;
-    interp.set_visibility(witness.visibility.clone());
+    Some(Plan { aside: aside(loaded), ..walked(&mut interp, loaded, witness)? })
+}
+
+/// The same for a schedule of native exploration, in which operations of libraries are steps like all others.
+pub(super) fn native_plan(loaded: &Loaded, native: &machine::Subject, witness: &Witness) -> Option<Plan> {
+    let mut machine = NativeMachine::start(native, Stacks::Unwanted).ok()?;
+    walked(&mut machine, loaded, witness)
+}
+
+fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Option<Plan> {
+    machine.set_visibility(witness.visibility.clone());
     let mut objects = BTreeMap::new();
     let mut steps = Vec::new();
     let mut enabled = Vec::new();
     for choice in &witness.schedule.choices {
-        interp.enabled(&mut enabled);
+        machine.enabled(&mut enabled);
         if !enabled.contains(choice) {
             return None;
         }
-        let operation = interp.pending(choice.thread)?;
+        let operation = machine.pending(choice.thread)?;
         let (kind, object) = translated(operation.kind);
         let count = objects.len() as u32 + 1;
         let object = object.map_or(0, |object| *objects.entry(object).or_insert(count));
         let mut chosen = Chosen(None);
-        interp.step(*choice, &mut chosen);
+        machine.step(*choice, &mut chosen);
         let value = if kind == StepKind::Choose { chosen.0 } else { None };
         let (thread, variant) = (choice.thread.0, choice.variant);
         steps.push(Step { thread, kind, site: operation.site.0, variant, value, object });
@@ -43,7 +54,7 @@ pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Option<Plan> {
         SpuriousWakeups::On => Spurious::On,
         SpuriousWakeups::Off => Spurious::Off,
     };
-    Some(Plan { steps, visible, spurious, aside: aside(loaded), ..Plan::default() })
+    Some(Plan { steps, visible, spurious, ..Plan::default() })
 }
 
 /// Direct calls of functions that are no visible operation themselves: what a library synchronises there is its own business.
