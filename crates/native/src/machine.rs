@@ -100,6 +100,7 @@ impl NativeMachine {
         })
     }
 
+    pub fn debug(&self) -> String { self.now().debug() }
     fn now(&self) -> &State {
         self.states.last().expect("there is always the first state")
     }

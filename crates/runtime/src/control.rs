@@ -83,10 +83,21 @@ pub fn begin() {
 /// Stops the calling thread before an operation, and says what that came to.
 pub fn stop(me: &mut Thread, operation: Operation) -> Outcome {
     let id = me.id;
-    with(|model| model.lives[id as usize].pending = Some(operation));
+    publish(id, &operation);
     let errno = unsafe { *libc::__errno_location() };
     carrier().give_up(id);
     unsafe { *libc::__errno_location() = errno };
+    outcome(id)
+}
+
+/// Apart, so that nothing of the model stays in the registers of a thread that stops: an exploration looks at these.
+#[inline(never)]
+fn publish(id: u32, operation: &Operation) {
+    with(|model| model.lives[id as usize].pending = Some(*operation));
+}
+
+#[inline(never)]
+fn outcome(id: u32) -> Outcome {
     with(|model| model.lives[id as usize].outcome.take()).unwrap_or_default()
 }
 

@@ -50,6 +50,7 @@ pub(super) struct Strand {
 pub(super) struct Nonsense;
 
 impl State {
+    pub fn debug(&self) -> String { format!("version {:x} locals {:x} hashes {}", self.version, self.locals, self.hashes) }
     /// Before `main`.
     pub(super) fn first(heard: &Heard<'_>, table: &Table) -> Result<State, Nonsense> {
         let mut state = State {
@@ -166,9 +167,8 @@ impl State {
         let before = self.strands[at].local;
         let ended = self.strands[at].operation.is_none();
         let local = if ended { 1 } else { local.max(2) };
-        let without = self.locals.wrapping_sub(token(thread, before));
-        self.locals = without.wrapping_add(token(thread, local));
-        let locals = self.locals;
+        let others = self.locals.wrapping_sub(token(thread, before));
+        self.locals = others.wrapping_add(token(thread, local));
         let strand = Rc::make_mut(&mut self.strands[at]);
         strand.local = local;
         if ended {
@@ -182,7 +182,7 @@ impl State {
             _ => Rest::WithFewestLocks,
         };
         let place = Place { held: strand.held.len() as u32, rest };
-        strand.stutter.stops_at(local, version, locals, place);
+        strand.stutter.stops_at(local, version, others, place);
         self.slept |= strand.stutter.sleep.is_some();
     }
 

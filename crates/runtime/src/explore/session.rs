@@ -15,8 +15,6 @@ use crate::layout;
 const STACKS: usize = 0x6d00_0000_0000;
 const STACK: usize = 1 << 23;
 const OWN_STACK: usize = 1 << 18;
-/// What is cleared below a fiber's frames at each stop, so that rests of earlier calls do not make equal stacks look different.
-const CLEARED: usize = 2048;
 const SPINS: u32 = 4000;
 const MAPS: usize = 1 << 20;
 pub(super) const MOST_SHARED: usize = 4096;
@@ -265,8 +263,6 @@ impl Session {
         let context = self.fibers[thread as usize];
         *pending = Pending::default();
         if let Some(operation) = operation {
-            let low = (STACKS + thread as usize * STACK + PAGE).max(context.stack - CLEARED);
-            std::ptr::write_bytes(low as *mut u8, 0, context.stack - low);
             let Operation { kind, how, mode, family, site, object, second, number } = operation;
             *pending = Pending {
                 kind: kind as u32 + 1,
@@ -387,15 +383,20 @@ impl Carrier for Fibers {
     fn begin(&self, _me: u32) {}
 
     fn give_up(&self, me: u32) {
-        if let Some(session) = get() {
-            unsafe {
-                session.take_notes();
-                fiber::switch(&raw mut session.fibers[me as usize], &raw const session.scheduler);
-            }
+        unsafe {
+            fiber::clear_below();
+            switch_away(me);
         }
     }
 
     fn finish(&self, _me: u32) {}
+}
+
+#[inline(never)]
+unsafe fn switch_away(me: u32) {
+    if let Some(session) = get() {
+        fiber::switch(&raw mut session.fibers[me as usize], &raw const session.scheduler);
+    }
 }
 
 /// Whether the caller is the program, in an execution.
