@@ -40,6 +40,9 @@ pub trait Machine {
     /// Performs one of the `enabled` choices. Panics on a choice that is not enabled: callers check.
     fn step(&mut self, choice: Choice, sink: &mut dyn Sink);
 
+    /// After the next step these will probably be asked for, in this order: a machine may get ready for them.
+    fn foresee(&mut self, _choices: &[Choice]) {}
+
     /// A state to come back to. Checkpoints are restored in stack order: restoring one invalidates all later ones, not itself.
     fn checkpoint(&mut self) -> Self::Checkpoint;
 

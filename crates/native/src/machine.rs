@@ -16,7 +16,7 @@ use raddle_machine::{
     Status, ThreadInfo, Visibility,
 };
 use raddle_runtime::explore::channel::{self, Choice as Wanted};
-use raddle_runtime::explore::{Heard, Host, Launch, Silence, Visible, Wishes};
+use raddle_runtime::explore::{Heard, Host, Launch, Silence, Visible, Wish};
 use state::{State, UNSTEADY};
 use std::ffi::OsString;
 use std::fs::File;
@@ -60,8 +60,10 @@ pub struct NativeMachine {
     path: Vec<Wanted>,
     /// One more than the choices of the path.
     states: Vec<State>,
-    /// Whether the program stands where the path ends.
-    there: bool,
+    /// How many answers were heard to the last request; nothing if the last one heard is not to the end of the path.
+    heard: Option<usize>,
+    /// Choices that will probably be asked for next.
+    foreseen: Vec<Wanted>,
     /// Why nothing that was known of the program holds any more: it did something else when run again, or its process is gone.
     lost: Option<Status>,
 }
@@ -84,9 +86,10 @@ impl NativeMachine {
         };
         let mut host = Host::start(launch).map_err(|error| problem(error.to_string()))?;
         host.is_ready().map_err(|silence| problem(words_of(&silence)))?;
-        let wishes = wishes(stacks, false);
+        let wanted = stacks == Stacks::Wanted;
+        host.ask(Wish { anew: true, choices: &[], heard_from: 0, ahead: 0, stacks: wanted });
         let first = {
-            let heard = host.ask(true, &[], wishes).map_err(|silence| problem(words_of(&silence)))?;
+            let heard = host.hear(0).map_err(|silence| problem(words_of(&silence)))?;
             State::first(&heard, &table).map_err(|_| problem(NONSENSE.to_owned()))?
         };
         Ok(Self {
@@ -95,12 +98,12 @@ impl NativeMachine {
             stacks,
             path: Vec::new(),
             states: vec![first],
-            there: true,
+            heard: Some(1),
+            foreseen: Vec::new(),
             lost: None,
         })
     }
 
-    pub fn debug(&self) -> String { self.now().debug() }
     fn now(&self) -> &State {
         self.states.last().expect("there is always the first state")
     }
@@ -111,20 +114,40 @@ impl NativeMachine {
 
     /// The state behind a choice, and its events told.
     fn went(&mut self, choice: Choice, sink: &mut dyn Sink) -> Result<State, Status> {
-        let before = self.states.last().expect("there is always the first state");
         let wanted = Wanted { thread: choice.thread.0, variant: choice.variant };
         self.path.push(wanted);
-        let choices = if self.there { std::slice::from_ref(&wanted) } else { &self.path[..] };
-        if self.path.len() > channel::MOST_CHOICES {
+        if self.path.len() > MOST_STEPS {
             return Err(Status::Limit { reason: "visible operations of one run".to_owned() });
         }
-        let wishes = wishes(self.stacks, before.hashes);
-        let heard = self.host.ask(!self.there, choices, wishes).map_err(|silence| Status::Unsupported {
-            site: before.strands[choice.thread.0 as usize].operation.map_or(SiteId::NONE, |op| op.site),
-            reason: words_of(&silence),
-        })?;
-        self.there = true;
-        if heard.answer.made as usize != choices.len() || heard.answer.digest_before != before.digest {
+        let before = self.states.last().expect("there is always the first state");
+        let site = before.strands[choice.thread.0 as usize].operation.map_or(SiteId::NONE, |op| op.site);
+        let silent = |silence| Status::Unsupported { site, reason: words_of(&silence) };
+        let mut number = 0;
+        let program = match self.heard {
+            None => Program::Elsewhere,
+            Some(next) => {
+                number = next;
+                let answer = self.host.hear(next).map_err(silent)?.answer;
+                match answer.choice {
+                    guess if guess == wanted => Program::Guessed,
+                    channel::NO_GUESS => Program::There,
+                    _ => Program::Elsewhere,
+                }
+            }
+        };
+        if program != Program::Guessed {
+            let there = program == Program::There;
+            let mut choices = if there { vec![wanted] } else { self.path.clone() };
+            let heard_from = choices.len() - 1;
+            choices.append(&mut self.foreseen);
+            let stacks = self.stacks == Stacks::Wanted;
+            self.host.ask(Wish { anew: !there, choices: &choices, heard_from, ahead: AHEAD, stacks });
+            number = 0;
+        }
+        self.foreseen.clear();
+        let heard = self.host.hear(number).map_err(silent)?;
+        let refused = heard.answer.status == channel::REFUSED;
+        if refused || heard.answer.choice != wanted || heard.answer.digest_before != before.digest {
             return Err(Status::Unsupported { site: SiteId::NONE, reason: UNSTEADY.to_owned() });
         }
         let after = before
@@ -135,15 +158,28 @@ impl NativeMachine {
             let (thread, site) = (ThreadId(event.thread), self.table.original(event.site));
             words::each_event(event, |kind: EventKind| sink.event(Event { thread, site, kind }, &stack));
         }
+        self.heard = Some(number + 1);
         Ok(after)
     }
 }
 
-const NONSENSE: &str = "the program wrote over Raddle's own memory";
-
-fn wishes(stacks: Stacks, version: bool) -> Wishes {
-    Wishes { stacks: stacks == Stacks::Wanted, version }
+/// Where the program stands when a choice is to be made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Program {
+    /// It has made it already.
+    Guessed,
+    /// Right before it.
+    There,
+    Elsewhere,
 }
+
+/// Answers that the program may give before it is asked.
+const AHEAD: usize = 200;
+
+/// Visible operations of one run.
+const MOST_STEPS: usize = 100_000;
+
+const NONSENSE: &str = "the program wrote over Raddle's own memory";
 
 fn words_of(silence: &Silence) -> String {
     match silence {
@@ -193,16 +229,22 @@ impl Machine for NativeMachine {
     fn step(&mut self, choice: Choice, sink: &mut dyn Sink) {
         if let Some(status) = self.lost.clone() {
             self.path.push(Wanted { thread: choice.thread.0, variant: choice.variant });
-            self.there = false;
+            self.heard = None;
             return self.states.push(self.now().ended(status));
         }
         assert!(self.now().enabled.contains(&choice), "{choice:?} is not enabled");
         let after = self.went(choice, sink).unwrap_or_else(|status| {
-            self.there = false;
+            self.heard = None;
             self.lost = Some(status.clone());
             self.now().ended(status)
         });
         self.states.push(after);
+    }
+
+    fn foresee(&mut self, choices: &[Choice]) {
+        let wanted = |choice: &Choice| Wanted { thread: choice.thread.0, variant: choice.variant };
+        self.foreseen.clear();
+        self.foreseen.extend(choices.iter().map(wanted));
     }
 
     fn checkpoint(&mut self) -> usize {
@@ -211,7 +253,9 @@ impl Machine for NativeMachine {
 
     fn restore(&mut self, checkpoint: &usize) {
         assert!(*checkpoint <= self.path.len(), "an earlier checkpoint was restored");
-        self.there &= *checkpoint == self.path.len();
+        if *checkpoint < self.path.len() {
+            self.heard = None;
+        }
         self.path.truncate(*checkpoint);
         self.states.truncate(*checkpoint + 1);
     }

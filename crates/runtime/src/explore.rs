@@ -17,7 +17,7 @@ mod start;
 mod threads;
 
 pub use events::kind;
-pub use host::{Heard, Host, Launch, Silence, Visible, Wishes};
+pub use host::{Heard, Host, Launch, Silence, Visible, Wish};
 
 pub(crate) use events::{access, after_atomic, before_atomic, fence};
 #[cfg(feature = "program")]

@@ -107,6 +107,8 @@ pub(super) struct Search<'s, 'a, 'p, C> {
     /// Kept for the next run.
     pub(super) reversed: Reversed,
     pub(super) rests: Rests,
+    /// What is planned behind a branch.
+    foreseen: Vec<Choice>,
     /// Lists of states that were left, to be used again.
     spare: (Vec<Vec<Choice>>, Vec<Vec<Action>>),
 }
@@ -126,6 +128,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             nodes: Vec::new(),
             reversed: Reversed::default(),
             rests: Rests::default(),
+            foreseen: Vec::new(),
             spare: (Vec::new(), Vec::new()),
         }
     }
@@ -295,6 +298,9 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         let next = node.plan().next_planned(&enabled, &sleeping);
         node.enabled = enabled;
         let Some((choice, tree)) = next else { return Ok(None) };
+        self.foreseen.clear();
+        tree.first_way(&mut self.foreseen);
+        machine.foresee(&self.foreseen);
         let after = self.step(machine, choice, &sleep, &mut Vec::new());
         self.nodes[depth].plan().sleep = sleep;
         Ok(Some(Plan::new(after?, tree)))

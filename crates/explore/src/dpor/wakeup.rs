@@ -64,6 +64,15 @@ impl Tree {
         Some((action, below))
     }
 
+    /// The choices that will be explored next, one behind the other.
+    pub(super) fn first_way(&self, choices: &mut Vec<Choice>) {
+        let mut tree = self;
+        while let Some(branch) = tree.branches.first() {
+            choices.extend(branch.steps.iter().rev().map(|action| action.choice));
+            tree = &branch.below;
+        }
+    }
+
     /// All steps with their depths, in preorder.
     pub(super) fn flat(&self) -> Vec<(u32, Choice)> {
         let mut flat = Vec::new();

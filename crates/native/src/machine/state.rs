@@ -9,9 +9,9 @@ use super::table::Table;
 use super::words::{self, addr};
 use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, EventKind, Problem, ProblemKind, ThreadId};
-use raddle_machine::{LockHow, OpKind, Operation, Place, Rest, Status, Stutter};
-use raddle_runtime::explore::Heard;
-use raddle_runtime::explore::channel;
+use raddle_machine::{OpKind, Operation, Place, Rest, Status, Stutter};
+use raddle_runtime::explore::channel::{self, Event, MOST_THREADS};
+use raddle_runtime::explore::{Heard, kind};
 use std::rc::Rc;
 
 #[derive(Clone)]
@@ -21,10 +21,10 @@ pub(super) struct State {
     /// Open choices.
     pub(super) enabled: Rc<Vec<Choice>>,
     pub(super) digest: u64,
-    /// Whether memory is hashed.
-    pub(super) hashes: bool,
     pub(super) slept: bool,
     pub(super) problems: Rc<Vec<Problem>>,
+    /// Blocks of the heap that were freed: first byte and the one behind the last.
+    freed: Rc<Vec<(u64, u64)>>,
     version: u64,
     /// Over the local states of all threads.
     locals: u64,
@@ -50,7 +50,6 @@ pub(super) struct Strand {
 pub(super) struct Nonsense;
 
 impl State {
-    pub fn debug(&self) -> String { format!("version {:x} locals {:x} hashes {}", self.version, self.locals, self.hashes) }
     /// Before `main`.
     pub(super) fn first(heard: &Heard<'_>, table: &Table) -> Result<State, Nonsense> {
         let mut state = State {
@@ -58,9 +57,9 @@ impl State {
             status: Status::Running,
             enabled: Rc::default(),
             digest: heard.answer.digest,
-            hashes: false,
             slept: false,
             problems: Rc::default(),
+            freed: Rc::default(),
             version: 0,
             locals: 0,
         };
@@ -90,10 +89,9 @@ impl State {
         let answer = heard.answer;
         self.digest = answer.digest;
         let old = self.strands.len();
-        for pending in &heard.pending[old.min(heard.pending.len())..] {
-            let operation = words::operation(pending, table).map_err(|()| Nonsense)?;
+        for _ in old..(answer.threads as usize).min(MOST_THREADS) {
             let strand = Strand {
-                operation,
+                operation: None,
                 local: 0,
                 held: Vec::new(),
                 created: None,
@@ -103,16 +101,13 @@ impl State {
             };
             self.strands.push(Rc::new(strand));
         }
-        if self.strands.len() != heard.pending.len() || self.strands.is_empty() {
-            return Err(Nonsense);
-        }
         self.follow(heard, table)?;
-        let pending = &heard.pending[moved.0 as usize];
-        let operation = words::operation(pending, table).map_err(|()| Nonsense)?;
-        let strand = self.strand_mut(moved).ok_or(Nonsense)?;
-        strand.operation = operation;
-        strand.function = pending.function;
-        self.hashes |= operation.is_some_and(may_repeat);
+        for pending in heard.pending {
+            let operation = words::operation(pending, table).map_err(|()| Nonsense)?;
+            let strand = self.strand_mut(ThreadId(pending.thread)).ok_or(Nonsense)?;
+            strand.operation = operation;
+            strand.function = pending.function;
+        }
         // Without a hash of memory no two states are the same.
         self.version = if answer.version != 0 { answer.version } else { answer.digest };
         self.status = status(heard, table);
@@ -120,9 +115,8 @@ impl State {
             self.enabled = Rc::default();
             return self.meet_problems(heard, table);
         }
-        let new = (old as u32..self.strands.len() as u32).filter(|thread| *thread != moved.0);
-        for thread in std::iter::once(moved.0).chain(new) {
-            self.note_stop(ThreadId(thread), heard.pending[thread as usize].local);
+        for pending in heard.pending {
+            self.note_stop(ThreadId(pending.thread), pending.local);
         }
         self.meet_problems(heard, table)?;
         self.open(moved, heard);
@@ -157,8 +151,28 @@ impl State {
                 _ => {}
             });
             told?;
+            self.look_at_blocks(event, heard, table);
         }
         Ok(())
+    }
+
+    /// The heap hands out nothing twice, so that an access to a freed block shows.
+    fn look_at_blocks(&mut self, event: &Event, heard: &Heard<'_>, table: &Table) {
+        let (start, end) = (event.address, event.address.saturating_add(event.length));
+        let accesses = matches!(event.kind, kind::READ | kind::WRITE | kind::ATOMIC);
+        if accesses && self.freed.iter().any(|(from, to)| start < *to && *from < end) {
+            Rc::make_mut(&mut self.problems).push(Problem {
+                kind: ProblemKind::UseAfterFree,
+                thread: ThreadId(event.thread),
+                site: table.original(event.site),
+                object: Some(addr(event.address)),
+                stack: table.calls(event.site, heard.stack(event.stack, event.depth)),
+                detail: String::new(),
+            });
+        }
+        if event.kind == kind::FREE {
+            Rc::make_mut(&mut self.freed).push((start, end));
+        }
     }
 
     fn note_stop(&mut self, thread: ThreadId, local: u64) {
@@ -285,17 +299,6 @@ fn status(heard: &Heard<'_>, table: &Table) -> Status {
 
 pub(super) const UNSTEADY: &str =
     "the program does not do the same when it is run again with the same choices";
-
-/// Whether a thread may come by this operation again and again without any effect.
-fn may_repeat(operation: Operation) -> bool {
-    match operation.kind {
-        OpKind::WaitBegin { .. } | OpKind::Yield | OpKind::Spin | OpKind::SemRead { .. } => true,
-        OpKind::Lock { how, .. } | OpKind::SemWait { how, .. } => how != LockHow::Block,
-        OpKind::Atomic { op, .. } => op.reads(),
-        OpKind::Access { .. } => true,
-        _ => false,
-    }
-}
 
 fn waited_for(kind: OpKind) -> Option<Addr> {
     match kind {

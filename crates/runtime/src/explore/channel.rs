@@ -1,39 +1,41 @@
-//! The memory that the tool and an explored program share: one request, one answer, and whose turn it is.
+//! The memory that the tool and an explored program share: one request, and the answers to it.
 //!
-//! Both sides are of one build, so the layout has no versions; the program is checked by [`MAGIC`] alone. The tool never trusts lengths
+//! A request is a list of choices; there is an answer to each of them from `heard_from` on, and then to choices that the program guesses
+//! will be asked for next. It goes on guessing until there is another request. Both sides are of one build, so the layout has no versions; the program is checked by [`MAGIC`] alone. The tool never trusts lengths
 //! in it: a program that runs wild can write there.
 
 use std::sync::atomic::{
     AtomicU32,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
+    Ordering::{AcqRel, Acquire, Relaxed, SeqCst},
 };
 
 pub const MAGIC: u32 = 0x7261_6464;
 
-pub const TOOL: u32 = 0;
-pub const PROGRAM: u32 = 1;
-/// Nobody will answer any more.
-pub const OVER: u32 = 2;
-
 pub const MOST_CHOICES: usize = 1 << 20;
 pub const MOST_EVENTS: usize = 1 << 20;
-pub const MOST_ENABLED: usize = 1 << 14;
+pub const MOST_ENABLED: usize = 1 << 18;
+pub const MOST_ANSWERS: usize = 1 << 10;
+pub const MOST_STANDS: usize = 1 << 12;
 pub const MOST_THREADS: usize = 64;
 pub const MOST_SITES: usize = 1 << 24;
 pub const MOST_FRAMES: usize = 1 << 22;
-pub const MOST_PROBLEMS: usize = 64;
+pub const MOST_PROBLEMS: usize = 1 << 10;
 pub const MOST_TEXT: usize = 1024;
 
 #[repr(C)]
 pub struct Channel {
     pub magic: AtomicU32,
-    pub turn: AtomicU32,
-    /// Whether each side sleeps until it is its turn.
-    pub asleep: [AtomicU32; 2],
+    /// Nobody will answer any more.
+    pub over: AtomicU32,
+    /// The number of the request; the program waits for it to change.
+    pub asked: Bell,
+    /// The number of the request that is being answered, shifted by [`ANSWER_BITS`], and how many answers there are.
+    pub said: Bell,
     pub request: Request,
-    pub answer: Answer,
+    pub words: [u8; MOST_TEXT],
     pub choices: [Choice; MOST_CHOICES],
-    pub pending: [Pending; MOST_THREADS],
+    pub answers: [Answer; MOST_ANSWERS],
+    pub pending: [Pending; MOST_STANDS],
     pub enabled: [Choice; MOST_ENABLED],
     pub problems: [Problem; MOST_PROBLEMS],
     pub events: [Event; MOST_EVENTS],
@@ -49,11 +51,13 @@ pub struct Request {
     /// Start anew first.
     pub anew: u32,
     pub choices: u32,
+    /// The first of them that is answered; as many as there are: only where the program stands.
+    pub heard_from: u32,
     pub visibility: u32,
     /// Whether call sites are wanted.
     pub stacks: u32,
-    /// Whether the version of memory is wanted at each stop from now on.
-    pub versions: u32,
+    /// How many answers may be guessed ahead.
+    pub ahead: u32,
 }
 
 /// No plain access, those at `visible` sites, all.
@@ -68,26 +72,38 @@ pub struct Choice {
     pub variant: u32,
 }
 
-#[derive(Clone, Copy)]
+/// In the place of a choice: there is no guess, the program stands where it stood.
+pub const NO_GUESS: Choice = Choice { thread: u32::MAX, variant: 0 };
+
+/// What a choice came to.
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Answer {
+    pub choice: Choice,
     pub status: u32,
     pub code: i32,
     pub site: u32,
-    /// How many of the choices were made.
-    pub made: u32,
     pub threads: u32,
-    pub enabled: u32,
-    pub events: u32,
-    pub problems: u32,
-    pub frames: u32,
+    /// Threads that stand elsewhere now.
+    pub moved: Span,
+    pub enabled: Span,
+    pub events: Span,
+    pub problems: Span,
     pub text: u32,
-    /// A hash of all that was published since the start: before the last of the choices, and now.
+    pub unused: u32,
+    /// A hash of all that was published since the start: before the choice, and now.
     pub digest_before: u64,
     pub digest: u64,
-    /// A hash of all memory but what is local to threads; 0 if it was not asked for.
+    /// A hash of all memory but what is local to threads; 0 where a thread cannot have been before.
     pub version: u64,
-    pub words: [u8; MOST_TEXT],
+}
+
+/// A part of one of the lists.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Span {
+    pub start: u32,
+    pub count: u32,
 }
 
 /// How an execution stands.
@@ -101,22 +117,22 @@ pub const REFUSED: u32 = 5;
 /// The run does not count.
 pub const INFEASIBLE: u32 = 6;
 
-/// The operation before which a thread stands. `kind` 0: it has ended.
+/// The operation before which a thread stands. `kind` 0: it has ended. Without gaps: it is hashed as it lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Pending {
+    pub thread: u32,
     pub kind: u32,
     pub site: u32,
     /// Second, how and mode: what they mean depends on the kind.
     pub how: u32,
     pub extra: u32,
+    /// A site of its start function, once that runs.
+    pub function: u32,
     pub address: u64,
     pub second: u64,
     /// A hash of the thread's registers and stack.
     pub local: u64,
-    /// A site of its start function, once that runs.
-    pub function: u32,
-    pub unused: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -145,30 +161,44 @@ pub struct Problem {
     pub name: [u8; 24],
 }
 
-impl Channel {
-    /// Lets the other side go on.
-    pub fn hand_over(&self, to: u32) {
-        self.turn.store(to, Release);
-        if to < 2 && self.asleep[to as usize].swap(0, AcqRel) != 0 {
-            unsafe { libc::syscall(libc::SYS_futex, &self.turn, libc::FUTEX_WAKE, 1) };
+/// A number that one side changes and the other waits for.
+#[repr(C)]
+pub struct Bell {
+    value: AtomicU32,
+    asleep: AtomicU32,
+}
+
+/// Bits of `said` that count answers.
+pub const ANSWER_BITS: u32 = 12;
+
+impl Bell {
+    pub fn value(&self) -> u32 {
+        self.value.load(Acquire)
+    }
+
+    pub fn ring(&self, value: u32) {
+        // Both sides write one word and read the other: neither may be passed over.
+        self.value.store(value, SeqCst);
+        if self.asleep.load(SeqCst) != 0 && self.asleep.swap(0, AcqRel) != 0 {
+            unsafe { libc::syscall(libc::SYS_futex, &self.value, libc::FUTEX_WAKE, 1) };
         }
     }
 
-    /// Waits for its turn, at most about this long; whether it came.
-    pub fn wait(&self, me: u32, spins: u32, milliseconds: i64) -> bool {
+    /// Waits for a value that is the right one, at most about this long.
+    pub fn wait(&self, spins: u32, milliseconds: i64, right: impl Fn(u32) -> bool) -> bool {
         for _ in 0..spins {
-            if self.turn.load(Acquire) == me {
+            if right(self.value()) {
                 return true;
             }
             std::hint::spin_loop();
         }
-        self.asleep[me as usize].store(1, Release);
+        self.asleep.store(1, SeqCst);
         let limit = libc::timespec { tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000 };
-        let seen = self.turn.load(Acquire);
-        if seen != me {
-            unsafe { libc::syscall(libc::SYS_futex, &self.turn, libc::FUTEX_WAIT, seen, &limit) };
+        let seen = self.value.load(SeqCst);
+        if !right(seen) {
+            unsafe { libc::syscall(libc::SYS_futex, &self.value, libc::FUTEX_WAIT, seen, &limit) };
         }
-        self.asleep[me as usize].store(0, Relaxed);
-        self.turn.load(Acquire) == me
+        self.asleep.store(0, Relaxed);
+        right(self.value())
     }
 }

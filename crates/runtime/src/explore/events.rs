@@ -1,6 +1,6 @@
 //! What happens in a step, written to the channel as it happens: accesses, atomics, fences, and what the model notes.
 
-use super::channel::{self, Event, MOST_EVENTS, MOST_PROBLEMS, Problem};
+use super::channel::{self, Event, Problem};
 use super::session::{self, MOST_SHARED, Session};
 use crate::atomics::{Operation as Access3, Order};
 use crate::control::{self, Happened, Kind, Note, Noted, Operation};
@@ -156,11 +156,11 @@ impl Session {
     fn plain(&mut self, thread: u32, what: u32, start: usize, length: usize, site: u32) {
         let (address, length) = (start as u64, length as u64);
         let event = Event { kind: what, site, address, length, ..Event::default() };
-        let from = self.events.saturating_sub(LOOKED_BACK);
+        let told = self.events.all();
         let same = |other: &Event| {
             (other.kind, other.site, other.address, other.length) == (what, site, address, length)
         };
-        if !self.channel.events[from..self.events].iter().any(same) {
+        if !told.iter().rev().take(LOOKED_BACK).any(same) {
             self.event(thread, event);
         }
         if what == kind::WRITE {
@@ -197,24 +197,18 @@ impl Session {
     }
 
     pub(super) fn event(&mut self, thread: u32, event: Event) {
-        if self.events == MOST_EVENTS {
-            return self.stop_for_good(channel::LIMIT, "too many events between two visible operations");
-        }
         let (stack, depth) = self.stack_of(thread);
-        self.channel.events[self.events] = Event { thread, stack, depth, ..event };
-        self.events += 1;
+        if !self.events.push(Event { thread, stack, depth, ..event }) {
+            self.stop_for_good(channel::LIMIT, "too many events between two visible operations");
+        }
     }
 
     pub(super) fn problem(&mut self, thread: u32, site: u32, object: usize, name: &str) {
-        if self.problems == MOST_PROBLEMS {
-            return;
-        }
         let (stack, depth) = self.stack_of(thread);
         let mut problem =
             Problem { thread, site, address: object as u64, stack, depth, ..Problem::default() };
         problem.name[..name.len()].copy_from_slice(name.as_bytes());
-        self.channel.problems[self.problems] = problem;
-        self.problems += 1;
+        self.problems.push(problem);
     }
 
     pub(super) fn note(&mut self, note: &Note) {

@@ -133,13 +133,7 @@ unsafe extern "C" fn switch_by_kernel(from: *mut Context, to: *const Context) {
 /// Clears what earlier calls have left below the caller's frame, so that it does not show through in the frames that come next.
 #[unsafe(naked)]
 pub unsafe extern "C" fn clear_below() {
-    naked_asm!(
-        "lea rdi, [rsp - 2048]",
-        "mov ecx, 256",
-        "xor eax, eax",
-        "rep stosq",
-        "ret",
-    );
+    naked_asm!("lea rdi, [rsp - 2048]", "mov ecx, 256", "xor eax, eax", "rep stosq", "ret",);
 }
 
 /// The thread pointer of the caller.

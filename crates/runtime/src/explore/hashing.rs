@@ -1,5 +1,6 @@
 //! Hashes of memory, registers and answers: 64 bits, fast, the same in every run.
 
+use super::channel::Event;
 use super::session::Session;
 use crate::{arena, control, layout};
 
@@ -9,6 +10,13 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 pub fn of_words<T: Copy>(sum: u64, words: &[T]) -> u64 {
     let start = words.as_ptr() as usize;
     unsafe { of_bytes(sum, start, start + size_of_val(words)) }
+}
+
+/// Where their call sites lie in the channel is no part of it.
+pub fn of_events(sum: u64, events: &[Event]) -> u64 {
+    events
+        .iter()
+        .fold(sum, |sum, event| of_words(sum, std::slice::from_ref(&Event { stack: 0, depth: 0, ..*event })))
 }
 
 #[inline(always)]

@@ -34,7 +34,7 @@ pub struct Heap {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
     Block { bytes: usize },
-    AlreadyFreed,
+    AlreadyFreed { bytes: usize },
     NoBlock,
 }
 
@@ -74,7 +74,7 @@ impl Heap {
         }
         match (*header(block)).state {
             LIVE => Found::Block { bytes: (*header(block)).bytes },
-            FREED => Found::AlreadyFreed,
+            FREED => Found::AlreadyFreed { bytes: (*header(block)).bytes },
             _ => Found::NoBlock,
         }
     }

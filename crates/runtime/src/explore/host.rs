@@ -1,6 +1,6 @@
 //! The tool's side of an exploration: starts the program, shares the channel with it, asks and reads.
 
-use super::channel::{self, Answer, Channel, Choice, Event, Pending, Problem, Request};
+use super::channel::{self, Answer, Channel, Choice, Event, Pending, Problem, Request, Span};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -27,6 +27,10 @@ pub struct Host {
     channel: *mut Channel,
     patience: Duration,
     spins: u32,
+    /// The number of the last request.
+    asked: u32,
+    /// Sites that are visible.
+    visible: Vec<u32>,
 }
 
 // The mapping is this value's alone.
@@ -49,11 +53,18 @@ pub enum Visible<'a> {
     All,
 }
 
-/// Further wishes for an answer.
-#[derive(Clone, Copy, Default)]
-pub struct Wishes {
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub struct Wish<'a> {
+    /// From where the program starts.
+    pub anew: bool,
+    pub choices: &'a [Choice],
+    /// The first of the choices of which something is to be heard; if there is none, where the program stands.
+    pub heard_from: usize,
+    /// Answers beyond the choices that may be guessed.
+    pub ahead: usize,
+    /// Whether call sites are wanted.
     pub stacks: bool,
-    pub version: bool,
 }
 
 /// What the program said.
@@ -64,9 +75,10 @@ pub struct Heard<'a> {
     pub events: &'a [Event],
     pub problems: &'a [Problem],
     frames: &'a [u32],
+    words: &'a [u8],
 }
 
-const SPINS: u32 = 20_000;
+const SPINS: u32 = 500;
 const LOOKS_MS: i64 = 20;
 
 impl Host {
@@ -116,7 +128,7 @@ impl Host {
         let child = command.spawn().inspect_err(|_| unmap(channel))?;
         let spins =
             if std::thread::available_parallelism().is_ok_and(|count| count.get() > 1) { SPINS } else { 0 };
-        Ok(Host { child, channel, patience: launch.patience, spins })
+        Ok(Host { child, channel, patience: launch.patience, spins, asked: 0, visible: Vec::new() })
     }
 
     /// Waits until the program stands before `main`.
@@ -136,40 +148,48 @@ impl Host {
 
     pub fn set_visible(&mut self, visible: Visible<'_>) {
         let channel = unsafe { &mut *self.channel };
-        if channel.request.visibility == channel::SOME {
-            channel.visible.fill(0);
+        for site in self.visible.drain(..) {
+            channel.visible[site as usize] = 0;
         }
         channel.request.visibility = match visible {
             Visible::None => channel::NONE,
             Visible::All => channel::ALL,
             Visible::Sites(sites) => {
-                for site in sites {
-                    if let Some(byte) = channel.visible.get_mut(*site as usize) {
-                        *byte = 1;
-                    }
+                self.visible.extend(sites.iter().filter(|site| (**site as usize) < channel::MOST_SITES));
+                for site in &self.visible {
+                    channel.visible[*site as usize] = 1;
                 }
                 channel::SOME
             }
         };
     }
 
-    /// Starts anew if need be, makes the choices, and says what the last one came to.
-    pub fn ask(&mut self, anew: bool, choices: &[Choice], wishes: Wishes) -> Result<Heard<'_>, Silence> {
+    /// Asks for answers; what was not heard of earlier ones is lost.
+    pub fn ask(&mut self, wish: Wish<'_>) {
         let channel = unsafe { &mut *self.channel };
-        let Request { visibility, .. } = channel.request;
-        let count = choices.len().min(channel::MOST_CHOICES);
-        channel.choices[..count].copy_from_slice(&choices[..count]);
+        let count = wish.choices.len().min(channel::MOST_CHOICES);
+        channel.choices[..count].copy_from_slice(&wish.choices[..count]);
         channel.request = Request {
-            anew: anew.into(),
+            anew: wish.anew.into(),
             choices: count as u32,
-            visibility,
-            stacks: wishes.stacks.into(),
-            versions: wishes.version.into(),
+            heard_from: wish.heard_from as u32,
+            ahead: wish.ahead as u32,
+            stacks: wish.stacks.into(),
+            ..channel.request
         };
-        channel.hand_over(channel::PROGRAM);
+        self.asked = self.asked.wrapping_add(1) % (1 << (32 - channel::ANSWER_BITS));
+        channel.asked.ring(self.asked);
+    }
+
+    /// The answer of this number, once it is there.
+    pub fn hear(&mut self, number: usize) -> Result<Heard<'_>, Silence> {
+        let asked = self.asked;
+        let is_said = |said: u32| {
+            said >> channel::ANSWER_BITS == asked && (said % (1 << channel::ANSWER_BITS)) as usize > number
+        };
         let mut began = None;
         let mut spins = self.spins;
-        while !self.shared().wait(channel::TOOL, spins, LOOKS_MS) {
+        while !self.shared().said.wait(spins, LOOKS_MS, is_said) {
             spins = 0;
             if let Some(end) = self.ended() {
                 return Err(end);
@@ -178,22 +198,18 @@ impl Host {
                 return Err(Silence::NoProgress);
             }
         }
-        Ok(self.heard())
-    }
-
-    fn heard(&self) -> Heard<'_> {
-        let Channel { answer, pending, enabled, events, problems, frames, .. } = self.shared();
-        fn first<T>(list: &[T], count: u32) -> &[T] {
-            &list[..list.len().min(count as usize)]
-        }
-        Heard {
+        let Channel { answers, pending, enabled, events, problems, frames, words, .. } = self.shared();
+        let answer = &answers[number.min(channel::MOST_ANSWERS - 1)];
+        let words = &words[..words.len().min(answer.text as usize)];
+        Ok(Heard {
             answer,
-            pending: first(pending, answer.threads),
-            enabled: first(enabled, answer.enabled),
-            events: first(events, answer.events),
-            problems: first(problems, answer.problems),
-            frames: first(frames, answer.frames),
-        }
+            pending: part(pending, answer.moved),
+            enabled: part(enabled, answer.enabled),
+            events: part(events, answer.events),
+            problems: part(problems, answer.problems),
+            frames,
+            words,
+        })
     }
 
     fn shared(&self) -> &Channel {
@@ -201,17 +217,25 @@ impl Host {
     }
 
     fn ended(&mut self) -> Option<Silence> {
-        let over = self.shared().turn.load(Relaxed) == channel::OVER;
+        let over = self.shared().over.load(Relaxed) as usize;
         let status = self.child.try_wait().ok().flatten();
-        if !over && status.is_none() {
+        if over == 0 && status.is_none() {
             return None;
         }
-        let said = self.heard().words();
+        let words = &self.shared().words;
+        let said = String::from_utf8_lossy(&words[..words.len().min(over.saturating_sub(1))]).into_owned();
         Some(Silence::Ended(match status {
             Some(status) if said.is_empty() => status.to_string(),
             _ => said,
         }))
     }
+}
+
+/// What there is of a part of a list.
+fn part<T>(list: &[T], span: Span) -> &[T] {
+    let start = list.len().min(span.start as usize);
+    let end = list.len().min(start + span.count as usize);
+    &list[start..end]
 }
 
 impl Drop for Host {
@@ -229,15 +253,12 @@ fn unmap(channel: *mut Channel) {
 impl Heard<'_> {
     /// Why the execution cannot go on.
     pub fn words(&self) -> String {
-        let text = &self.answer.words[..self.answer.words.len().min(self.answer.text as usize)];
-        String::from_utf8_lossy(text).into_owned()
+        String::from_utf8_lossy(self.words).into_owned()
     }
 
     /// Call sites, innermost first.
     pub fn stack(&self, start: u32, depth: u32) -> &[u32] {
-        let start = self.frames.len().min(start as usize);
-        let end = self.frames.len().min(start + depth as usize);
-        &self.frames[start..end]
+        part(self.frames, Span { start, count: depth })
     }
 }
 

@@ -4,18 +4,21 @@
 //! It runs on a stack of its own in the program's only system thread. What it needs beyond one execution lies in own memory (see
 //! [`super::memory`]); everything else that it touches, the model of synchronisation included, goes back with the program's.
 
-use super::channel::{self, Channel, Choice, MOST_ENABLED, MOST_FRAMES, MOST_TEXT, MOST_THREADS, Pending};
+use super::channel::{
+    self, Answer, Channel, Choice, Event, MOST_ENABLED, MOST_FRAMES, MOST_TEXT, MOST_THREADS, Pending,
+    Problem, Span,
+};
 use super::fiber::{self, Context};
 use super::hashing;
 use super::heap::Heap;
 use super::memory::{self, Memory, PAGE};
-use crate::control::{self, Carrier, Ending, Kind, Operation};
+use crate::control::{self, Carrier, Ending, How, Kind, Operation};
 use crate::layout;
 
 const STACKS: usize = 0x6d00_0000_0000;
 const STACK: usize = 1 << 23;
 const OWN_STACK: usize = 1 << 18;
-const SPINS: u32 = 4000;
+const SPINS: u32 = 300;
 const MAPS: usize = 1 << 20;
 pub(super) const MOST_SHARED: usize = 4096;
 
@@ -37,11 +40,21 @@ pub struct Session {
     pub(super) site: u32,
     pub(super) text: usize,
     threads: u32,
-    pub(super) events: usize,
+    /// The number of the request at hand.
+    request: u32,
+    answers: usize,
+    /// How much of the lists in the channel is used: now, and before the step at hand.
+    now: Marks,
+    from: Marks,
+    /// What has happened in the step at hand. Apart from the channel, so that the program's thread never has a number in its registers
+    /// that depends on earlier steps.
+    pub(super) events: List<Event>,
+    pub(super) problems: List<Problem>,
+    pub(super) frames: List<u32>,
     /// Accesses in the present step.
     pub(super) accesses: u32,
-    pub(super) frames: usize,
-    pub(super) problems: usize,
+    /// Whether memory is hashed: a thread has come to an operation at which it may be again and again.
+    hashes: bool,
     pub(super) stacks: bool,
     pub(super) visibility: u32,
     digest: u64,
@@ -50,6 +63,41 @@ pub struct Session {
     pub(super) shared_count: usize,
     main: Main,
     spins: u32,
+}
+
+/// How far lists of the channel are filled.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    moved: usize,
+    enabled: usize,
+    events: usize,
+    problems: usize,
+    frames: usize,
+}
+
+/// A list in own memory.
+pub(super) struct List<T: 'static> {
+    room: &'static mut [T],
+    count: usize,
+}
+
+impl<T: Copy> List<T> {
+    unsafe fn new(memory: &mut Memory, most: usize) -> Self {
+        let room = memory.take(most * size_of::<T>()).cast();
+        Self { room: std::slice::from_raw_parts_mut(room, most), count: 0 }
+    }
+
+    pub(super) fn all(&self) -> &[T] {
+        &self.room[..self.count]
+    }
+
+    /// False: it is full.
+    pub(super) fn push(&mut self, item: T) -> bool {
+        let Some(place) = self.room.get_mut(self.count) else { return false };
+        *place = item;
+        self.count += 1;
+        true
+    }
 }
 
 /// What the first thread is to do.
@@ -93,6 +141,9 @@ pub(super) unsafe fn serve(
     if (0..MOST_THREADS).any(|thread| guard(thread) != 0) {
         return Err("stacks cannot be guarded");
     }
+    let events = List::new(memory, channel::MOST_EVENTS);
+    let problems = List::new(memory, channel::MOST_PROBLEMS);
+    let frames = List::new(memory, MOST_FRAMES);
     (*session) = Session {
         channel,
         memory,
@@ -108,10 +159,15 @@ pub(super) unsafe fn serve(
         site: 0,
         text: 0,
         threads: 1,
-        events: 0,
+        request: 0,
+        answers: 0,
+        now: Marks::default(),
+        from: Marks::default(),
+        events,
+        problems,
+        frames,
         accesses: 0,
-        frames: 0,
-        problems: 0,
+        hashes: false,
         stacks: false,
         visibility: channel::NONE,
         digest: 0,
@@ -136,9 +192,10 @@ extern "C" fn scheduler(_: usize) -> ! {
             false => session.leave("memory cannot be watched"),
         }
         loop {
-            while !session.channel.wait(channel::PROGRAM, session.spins, 1000) {}
+            let channel = &session.channel;
+            while !channel.asked.wait(session.spins, 1000, |asked| asked != session.request) {}
+            session.request = channel.asked.value();
             session.answer_request();
-            session.channel.hand_over(channel::TOOL);
         }
     }
 }
@@ -163,35 +220,115 @@ impl Session {
         let request = self.channel.request;
         self.stacks = request.stacks != 0;
         self.visibility = request.visibility;
+        self.answers = 0;
+        self.now = Marks::default();
         if request.anew != 0 {
             self.start_anew();
         }
-        let mut before = self.digest;
-        let mut made = 0;
-        while made < request.choices.min(channel::MOST_CHOICES as u32) && self.status == channel::RUNNING {
-            before = self.digest;
-            let choice = self.channel.choices[made as usize];
-            if !control::with(|model| model.is_enabled(choice.thread, choice.variant)) {
-                self.status = channel::REFUSED;
+        let asked = request.choices.min(channel::MOST_CHOICES as u32);
+        if request.heard_from >= asked {
+            self.answer(Choice::default(), self.digest);
+        }
+        for at in 0..asked {
+            let choice = self.channel.choices[at as usize];
+            if self.status != channel::RUNNING || !is_open(choice) {
+                if at < asked.min(request.heard_from + 1) {
+                    self.status = channel::REFUSED;
+                    self.answer(choice, self.digest);
+                }
                 break;
             }
-            self.step(choice);
-            made += 1;
+            self.make(choice, at >= request.heard_from);
         }
-        let version = if request.versions != 0 { hashing::version(self) } else { 0 };
-        let answer = &mut self.channel.answer;
-        answer.status = self.status;
-        answer.code = self.code;
-        answer.site = self.site;
-        answer.made = made;
-        answer.threads = self.threads;
-        answer.events = self.events as u32;
-        answer.frames = self.frames as u32;
-        answer.problems = self.problems as u32;
-        answer.text = self.text as u32;
-        answer.digest_before = before;
-        answer.digest = self.digest;
-        answer.version = version;
+        for _ in 0..request.ahead {
+            if self.status != channel::RUNNING || self.is_full() {
+                break;
+            }
+            if self.channel.asked.value() != self.request {
+                return;
+            }
+            let Some(choice) = self.guess() else { break };
+            self.make(choice, true);
+        }
+        self.from = self.now;
+        self.answer(channel::NO_GUESS, self.digest);
+    }
+
+    /// Makes a choice, and says what it came to if that is wanted.
+    unsafe fn make(&mut self, choice: Choice, heard: bool) {
+        let before = self.digest;
+        if !heard {
+            self.now = Marks::default();
+        }
+        self.step(choice);
+        if heard {
+            self.answer(choice, before);
+        }
+    }
+
+    fn forget_events(&mut self) {
+        self.events.count = 0;
+        self.problems.count = 0;
+        self.frames.count = 0;
+    }
+
+    /// What will most likely be asked for: searches let the first thread go on that can.
+    fn guess(&self) -> Option<Choice> {
+        let open = &self.channel.enabled[self.from.enabled..self.now.enabled];
+        open.iter().find(|choice| choice.variant == 0).or(open.first()).copied()
+    }
+
+    fn is_full(&self) -> bool {
+        let Marks { moved, enabled, events, problems, frames } = self.now;
+        self.answers + 2 >= channel::MOST_ANSWERS
+            || moved + MOST_THREADS >= channel::MOST_STANDS
+            || enabled >= MOST_ENABLED / 2
+            || events >= channel::MOST_EVENTS / 2
+            || problems >= channel::MOST_PROBLEMS / 2
+            || frames >= MOST_FRAMES / 2
+    }
+
+    unsafe fn answer(&mut self, choice: Choice, digest_before: u64) {
+        let version = if self.hashes { hashing::version(self) } else { 0 };
+        let Session { channel, now, .. } = self;
+        let frames = now.frames as u32;
+        for event in self.events.all() {
+            if now.events < channel::MOST_EVENTS {
+                channel.events[now.events] = Event { stack: event.stack + frames, ..*event };
+                now.events += 1;
+            }
+        }
+        for problem in self.problems.all() {
+            if now.problems < channel::MOST_PROBLEMS {
+                channel.problems[now.problems] = Problem { stack: problem.stack + frames, ..*problem };
+                now.problems += 1;
+            }
+        }
+        let stacks = self.frames.all();
+        let room = stacks.len().min(MOST_FRAMES - now.frames);
+        channel.frames[now.frames..now.frames + room].copy_from_slice(&stacks[..room]);
+        now.frames += room;
+        self.forget_events();
+        let (from, now) = (self.from, self.now);
+        let span = |start: usize, end: usize| Span { start: start as u32, count: (end - start) as u32 };
+        self.channel.answers[self.answers] = Answer {
+            choice,
+            status: self.status,
+            code: self.code,
+            site: self.site,
+            threads: self.threads.min(MOST_THREADS as u32),
+            moved: span(from.moved, now.moved),
+            enabled: span(from.enabled, now.enabled),
+            events: span(from.events, now.events),
+            problems: span(from.problems, now.problems),
+            text: self.text as u32,
+            unused: 0,
+            digest_before,
+            digest: self.digest,
+            version,
+        };
+        self.answers += 1;
+        self.channel.said.ring(self.request << channel::ANSWER_BITS | self.answers as u32);
     }
 
     unsafe fn start_anew(&mut self) {
@@ -202,13 +339,18 @@ impl Session {
         self.digest = 0;
         self.threads = 1;
         (self.code, self.site, self.text) = (0, 0, 0);
-        (self.events, self.frames, self.problems, self.shared_count) = (0, 0, 0, 0);
+        self.shared_count = 0;
+        self.hashes = false;
+        self.from = self.now;
+        self.forget_events();
         self.fibers[0] = Context::new(top_of(0), self.pointers[0], run_main, 0);
         self.publish(0);
     }
 
     unsafe fn step(&mut self, choice: Choice) {
-        (self.events, self.frames, self.problems, self.accesses) = (0, 0, 0, 0);
+        self.from = self.now;
+        self.accesses = 0;
+        self.forget_events();
         let operation = control::with(|model| model.pending(choice.thread).copied());
         let Some(operation) = operation else { return };
         self.running = Some(choice.thread);
@@ -236,35 +378,36 @@ impl Session {
         for thread in before..self.threads {
             self.publish_thread(thread);
         }
-        let mut count = 0;
         if self.status == channel::RUNNING {
-            let enabled = &mut self.channel.enabled;
+            let (list, count) = (&mut self.channel.enabled, &mut self.now.enabled);
             control::with(|model| {
                 model.enabled(|thread, variant| {
-                    if count < MOST_ENABLED {
-                        enabled[count] = Choice { thread, variant };
+                    if *count < MOST_ENABLED {
+                        list[*count] = Choice { thread, variant };
+                        *count += 1;
                     }
-                    count += 1;
                 });
             });
-            if count > MOST_ENABLED {
+            if self.now.enabled == MOST_ENABLED {
                 self.stop_for_good(channel::LIMIT, "more open choices than Raddle lists");
-                count = 0;
             }
         }
-        self.channel.answer.enabled = count as u32;
-        let sum = hashing::of_words(self.digest, &self.channel.enabled[..count]);
-        self.digest = hashing::of_words(sum, &self.channel.events[..self.events]);
+        let sum = hashing::of_words(self.digest, &self.channel.enabled[self.from.enabled..self.now.enabled]);
+        self.digest = hashing::of_events(sum, self.events.all());
     }
 
     unsafe fn publish_thread(&mut self, thread: u32) {
         let operation = control::with(|model| model.pending(thread).copied());
-        let Some(pending) = self.channel.pending.get_mut(thread as usize) else { return };
-        let context = self.fibers[thread as usize];
-        *pending = Pending::default();
+        if thread as usize >= MOST_THREADS || self.now.moved == channel::MOST_STANDS {
+            return;
+        }
+        let mut pending = Pending { thread, ..Pending::default() };
         if let Some(operation) = operation {
+            self.hashes |= may_repeat(&operation);
+            let context = self.fibers[thread as usize];
             let Operation { kind, how, mode, family, site, object, second, number } = operation;
-            *pending = Pending {
+            pending = Pending {
+                thread,
                 kind: kind as u32 + 1,
                 site,
                 how: how as u32 | (mode as u32) << 8 | (family as u32) << 16,
@@ -273,12 +416,13 @@ impl Session {
                 second: second as u64,
                 local: 0,
                 function: crate::thread::record(self.records[thread as usize]).first_function(),
-                unused: 0,
             };
-            let sum = hashing::of_words(u64::from(thread), std::slice::from_ref(pending));
+            let sum = hashing::of_words(u64::from(thread), std::slice::from_ref(&pending));
             pending.local = hashing::of_bytes(sum, context.stack, top_of(thread as usize));
         }
-        self.digest = hashing::of_words(self.digest, std::slice::from_ref(pending));
+        self.digest = hashing::of_words(self.digest, std::slice::from_ref(&pending));
+        self.channel.pending[self.now.moved] = pending;
+        self.now.moved += 1;
     }
 
     pub(super) unsafe fn take_notes(&mut self) {
@@ -291,7 +435,7 @@ impl Session {
     pub(super) fn stop_for_good(&mut self, status: u32, text: &str) {
         self.status = status;
         let text = &text.as_bytes()[..text.len().min(MOST_TEXT)];
-        self.channel.answer.words[..text.len()].copy_from_slice(text);
+        self.channel.words[..text.len()].copy_from_slice(text);
         self.text = text.len();
     }
 
@@ -305,9 +449,7 @@ impl Session {
     /// The process is of no use any more.
     pub(super) fn leave(&mut self, why: &str) -> ! {
         self.stop_for_good(channel::UNSUPPORTED, why);
-        self.channel.answer.text = self.text as u32;
-        self.channel.answer.status = channel::UNSUPPORTED;
-        self.channel.hand_over(channel::OVER);
+        self.channel.over.store(self.text as u32 + 1, std::sync::atomic::Ordering::Release);
         loop {
             unsafe { libc::syscall(libc::SYS_exit_group, 3) };
         }
@@ -347,20 +489,32 @@ impl Session {
         if !self.stacks {
             return (0, 0);
         }
-        let start = self.frames;
-        let (channel, frames) = (&mut self.channel, &mut self.frames);
+        let start = self.frames.all().len();
+        let frames = &mut self.frames;
         crate::thread::record(self.records[thread as usize]).each_call(|site| {
-            if *frames < MOST_FRAMES {
-                channel.frames[*frames] = site;
-                *frames += 1;
-            }
+            frames.push(site);
         });
-        (start as u32, (*frames - start) as u32)
+        (start as u32, (frames.all().len() - start) as u32)
     }
 }
 
 fn top_of(thread: usize) -> usize {
     STACKS + (thread + 1) * STACK
+}
+
+fn is_open(choice: Choice) -> bool {
+    control::with(|model| model.is_enabled(choice.thread, choice.variant))
+}
+
+/// Whether a thread may come by this operation again and again without any effect.
+fn may_repeat(operation: &Operation) -> bool {
+    match operation.kind {
+        Kind::WaitBegin | Kind::Yield | Kind::Spin | Kind::SemRead | Kind::Access => true,
+        Kind::Lock | Kind::SemWait | Kind::Join => operation.how != How::Block,
+        // Loads, and what may fail.
+        Kind::Atomic => operation.number & 0xff != 1,
+        _ => false,
+    }
 }
 
 /// The stack that an address lies in.

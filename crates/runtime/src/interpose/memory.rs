@@ -207,7 +207,7 @@ mod explored {
     pub unsafe fn resize(block: *mut c_void, bytes: usize) -> *mut c_void {
         let old = match explore::find_block(block as usize) {
             Found::Block { bytes } => bytes,
-            Found::AlreadyFreed | Found::NoBlock => 0,
+            Found::AlreadyFreed { .. } | Found::NoBlock => 0,
         };
         let new = allocate(bytes, 16);
         std::ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast::<u8>(), old.min(bytes));
@@ -225,7 +225,12 @@ mod explored {
                 control::forget_range(address, address + bytes);
                 explore::free_block(address);
             }
-            Found::AlreadyFreed => explore::fault("double-free", address),
+            Found::AlreadyFreed { bytes } => {
+                explore::fault("double-free", address);
+                if let Some(thread) = thread::current() {
+                    explore::freed(thread, address, bytes);
+                }
+            }
             Found::NoBlock => {}
         }
     }
