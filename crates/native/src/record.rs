@@ -34,8 +34,16 @@ pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
     let mut run = request.run.clone();
     let comma = if run.options.is_empty() { "" } else { "," };
     run.options = format!("mode=record{comma}{}", run.options);
-    run_with(&run, &binary, Some(&trace))
+    let mut ran = run_with(&run, &binary, Some(&trace))?;
+    // What is missing in the trace does not make the findings of the run incomplete.
+    let (of_trace, others) = ran.gaps.into_iter().partition(|gap| gap.starts_with(OF_TRACE));
+    ran.gaps = others;
+    ran.warnings.extend::<Vec<String>>(of_trace);
+    Ok(ran)
 }
+
+/// How the recorder's own gaps begin.
+const OF_TRACE: &str = "the trace ";
 
 /// So many events are looked at to explain findings: some tens of seconds.
 const EXPLAINED: usize = 500_000_000;

@@ -139,9 +139,9 @@ impl Room {
             return false;
         }
         let usual = (SMALLEST << (2 * self.number.min(4))).min(LARGEST);
-        let bytes = usual.max((CHUNK_HEADER + bytes).next_multiple_of(HEADER_UNIT));
         let errno = unsafe { *libc::__errno_location() };
-        let made = FILE.lock().chunk(bytes);
+        let least = (CHUNK_HEADER + bytes).next_multiple_of(HEADER_UNIT);
+        let (bytes, made) = FILE.lock().chunk_of(usual.max(least), least);
         unsafe { *libc::__errno_location() = errno };
         let start = match made {
             Ok(start) => start,
@@ -227,6 +227,14 @@ impl File {
             return Ok(());
         }
         Err("there are too many files of its name".to_owned())
+    }
+
+    /// Maps another piece of the file: a large one, or what is left.
+    fn chunk_of(&mut self, bytes: usize, least: usize) -> (usize, Result<usize, String>) {
+        match self.chunk(bytes) {
+            Err(_) if bytes > least => (least, self.chunk(least)),
+            made => (bytes, made),
+        }
     }
 
     /// Maps another piece of the file.
