@@ -27,8 +27,6 @@ pub enum DriverError {
         "--search {search} needs the interpreter; natively there are optimal, dpor, enumerate, random and pct"
     )]
     NotNative { search: &'static str },
-    #[error("the program could not be built (clang ended with status {status})")]
-    NotBuilt { status: u8 },
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error("cannot write {}: {source}", path.display())]

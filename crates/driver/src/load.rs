@@ -203,7 +203,8 @@ fn reads_arguments(program: &Program) -> bool {
 
 /// The environment of the program is empty, so that an answer does not depend on the user's.
 fn options(subject: &Subject, stdin: Vec<u8>) -> Options {
-    let mut args = vec![program_name(subject)];
+    let name = subject.inputs.first().and_then(|input| input.file_stem()).map(|stem| stem.to_string_lossy());
+    let mut args = vec![name.as_deref().unwrap_or("program").to_owned()];
     args.extend(subject.args.iter().cloned());
     let spurious_wakeups = match subject.spurious {
         Spurious::On => SpuriousWakeups::On,
@@ -216,12 +217,6 @@ fn options(subject: &Subject, stdin: Vec<u8>) -> Options {
 pub(crate) fn config_above() -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?;
     folder.ancestors().map(|folder| folder.join("raddle.toml")).find(|path| path.is_file())
-}
-
-/// What the program is called in its own arguments.
-pub(crate) fn program_name(subject: &Subject) -> String {
-    let name = subject.inputs.first().and_then(|input| input.file_stem()).map(|stem| stem.to_string_lossy());
-    name.as_deref().unwrap_or("program").to_owned()
 }
 
 /// `raddle.toml` beside the first input, else in the current folder.

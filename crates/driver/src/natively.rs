@@ -1,5 +1,5 @@
-//! Exploration of the real program instead of its interpretation: builds it if need be, searches with it as the machine, and has every
-//! claim confirmed in a fresh process.
+//! Exploration of the real program instead of its interpretation: searches with it as the machine, and has every claim confirmed in a
+//! fresh process.
 //!
 //! Never says `safe`: nobody checks that the search saw every run, and library code that was not instrumented is not followed. What it
 //! finds has been seen to happen in the program itself.
@@ -9,10 +9,9 @@ use crate::engine::{self, Explored};
 use crate::guard::guarded;
 use crate::load::{self, Loaded};
 use crate::outcome::{self, Draft};
+use crate::replay::{self, Ready};
 use crate::watchdog::{Bounds, watched};
-use crate::{
-    Answer, Control, Driver, DriverError, Mode, Search, Spurious, Subject, Substrate, plain, witness,
-};
+use crate::{Answer, Control, DriverError, Mode, Search, Spurious, Subject, Substrate, plain, witness};
 use raddle_base::SiteId;
 use raddle_certify::{
     ConfirmedProblem, ConfirmedRace, Refusal, Witness, confirm_problem_on, confirm_race_on,
@@ -22,27 +21,69 @@ use raddle_explore::dpor;
 use raddle_explore::enumerate::{self, Exploration, Limits};
 use raddle_explore::random::{Plan, Strategy, random};
 use raddle_finding::UnknownReason;
-use raddle_ir::Program;
+use raddle_ir::{DataModel, Program};
+use raddle_libmodel::Meaning;
 use raddle_machine::Visibility;
 use raddle_native::machine::{self, NativeMachine, Stacks};
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Instant;
-use tempfile::TempDir;
 
 pub(crate) fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
     let began = Instant::now();
     if let Some(search) = needs_interpreter(search.mode) {
         return Err(DriverError::NotNative { search });
     }
-    let built = Built::new(subject)?;
-    let loaded = load::load(&Subject { inputs: vec![built.native.program.clone()], ..subject.clone() })?;
+    let loaded = load::load(subject)?;
     let mut warnings = loaded.warnings.clone();
-    let mut draft = explored(&loaded, &built.native, search, control, began, &mut warnings);
+    let mut draft = match Built::new(subject, &loaded)? {
+        Err(why) => outcome::nothing(plain(&format!("the program cannot be explored natively: {why}"))),
+        Ok(built) => explored(&loaded, &built.native, search, control, began),
+    };
     if let Some(folder) = &search.witness_dir {
         warnings.extend(witness::write_all(&loaded, subject, Substrate::Native, folder, &mut draft));
     }
     Ok(Answer { outcome: draft.into_outcome(), warnings })
+}
+
+/// What a program may have that only the interpreter knows the meaning of.
+fn refused(loaded: &Loaded) -> Option<&'static str> {
+    if !loaded.has_main {
+        Some("there is no `main`")
+    } else if loaded.program.data_model != DataModel::Lp64 {
+        Some("32-bit programs are interpreted only")
+    } else if loaded.models.meanings.values().any(|meaning| *meaning == Meaning::AtomicBody) {
+        Some("functions are atomic by their name (__VERIFIER_atomic_*) in the interpreter only")
+    } else {
+        None
+    }
+}
+
+/// The program to run, and how.
+pub(crate) struct Built {
+    pub(crate) native: machine::Subject,
+    /// Gone when dropped, if it was made for this.
+    _program: Ready,
+}
+
+impl Built {
+    /// The inner error: why it cannot be run natively.
+    pub(crate) fn new(subject: &Subject, loaded: &Loaded) -> Result<Result<Built, String>, DriverError> {
+        if let Some(why) = refused(loaded) {
+            return Ok(Err(why.to_owned()));
+        }
+        Ok(replay::program(subject, loaded)?.map(|program| {
+            let native = machine::Subject {
+                program: program.path().to_owned(),
+                arguments: subject.args.iter().map(OsString::from).collect(),
+                stdin: subject.stdin.clone(),
+                spurious: match subject.spurious {
+                    Spurious::On => machine::Spurious::On,
+                    Spurious::Off => machine::Spurious::Off,
+                },
+            };
+            Built { native, _program: program }
+        }))
+    }
 }
 
 fn explored(
@@ -51,11 +92,9 @@ fn explored(
     search: &Search,
     control: Control<'_>,
     began: Instant,
-    warnings: &mut Vec<String>,
 ) -> Draft {
     match explore(native, search, control, began) {
         Ok(mut explored) => {
-            warnings.append(&mut explored.warnings);
             let judge = Native { program: &loaded.program, native };
             let confirmed = confirm::confirm(&judge, loaded, &explored.exploration, search.mode);
             explored.incomplete.push(plain(NOT_CERTIFIED));
@@ -122,49 +161,6 @@ fn needs_interpreter(mode: Mode) -> Option<&'static str> {
         Mode::Symmetric => Some("symmetric"),
         Mode::Stateful => Some("stateful"),
         Mode::EveryAccess => Some("every-access"),
-    }
-}
-
-/// The program to run, and its folder if it was built for this.
-pub(crate) struct Built {
-    pub(crate) native: machine::Subject,
-    _folder: Option<TempDir>,
-}
-
-impl Built {
-    pub(crate) fn new(subject: &Subject) -> Result<Built, DriverError> {
-        let (program, folder) = match &subject.inputs[..] {
-            [one] if raddle_native::is_program(one) => (one.clone(), None),
-            sources => {
-                let folder = tempfile::Builder::new()
-                    .prefix("raddle-explore-")
-                    .tempdir()
-                    .map_err(|source| DriverError::Write { path: std::env::temp_dir(), source })?;
-                let program = folder.path().join(load::program_name(subject));
-                build(sources, &subject.cflags, &program)?;
-                (program, Some(folder))
-            }
-        };
-        let spurious = match subject.spurious {
-            Spurious::On => machine::Spurious::On,
-            Spurious::Off => machine::Spurious::Off,
-        };
-        let arguments = subject.args.iter().map(OsString::from).collect();
-        let native = machine::Subject { program, arguments, stdin: subject.stdin.clone(), spurious };
-        Ok(Built { native, _folder: folder })
-    }
-}
-
-/// With checks everywhere and little optimisation, so that the program's accesses are those of its source.
-fn build(sources: &[PathBuf], flags: &[String], program: &PathBuf) -> Result<(), DriverError> {
-    let own = ["-O0", "-g", "-pthread", "-w", "--raddle-no-prune", "-o"];
-    let mut words: Vec<OsString> = own.into_iter().map(OsString::from).collect();
-    words.push(program.into());
-    words.extend(flags.iter().map(OsString::from));
-    words.extend(sources.iter().map(OsString::from));
-    match crate::cc(Driver::C, words)? {
-        0 => Ok(()),
-        status => Err(DriverError::NotBuilt { status }),
     }
 }
 

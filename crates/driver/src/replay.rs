@@ -5,6 +5,8 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use natively::{Ready, program};
+
 use crate::confirm::{Judge, problem_finding, race_finding};
 use crate::guard::guarded;
 use crate::load::{Loaded, load};
@@ -156,14 +158,12 @@ struct Prepared {
 }
 
 fn prepare(path: &Path, record: &Record, subject: Subject) -> Result<Prepared, DriverError> {
-    let (subject, built) = match record.substrate {
-        Substrate::Interpreter => (subject, None),
-        Substrate::Native => {
-            let built = Built::new(&subject)?;
-            (Subject { inputs: vec![built.native.program.clone()], ..subject }, Some(built))
-        }
+    let loaded = checked(path, record, &subject)?;
+    let built = match record.substrate {
+        Substrate::Interpreter => None,
+        Substrate::Native => Built::new(&subject, &loaded)?.ok(),
     };
-    Ok(Prepared { loaded: checked(path, record, &subject)?, subject, built })
+    Ok(Prepared { loaded, subject, built })
 }
 
 fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Result<Answer, DriverError> {

@@ -295,7 +295,10 @@ impl Machine for NativeMachine {
         let strand = self.strand(thread);
         let entry = match thread {
             ThreadId::MAIN => "main".to_owned(),
-            _ => strand.map(|strand| self.table.function(strand.function)).unwrap_or_default(),
+            _ => strand
+                .and_then(|strand| strand.function)
+                .map(|site| self.table.function(site))
+                .unwrap_or_default(),
         };
         ThreadInfo { entry, created: strand.and_then(|strand| strand.created.clone()) }
     }

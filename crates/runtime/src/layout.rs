@@ -56,7 +56,7 @@ fn reserve(start: usize, bytes: usize) -> Result<(), ()> {
 
 /// Whether an address lies in the mirrors of the program's memory.
 pub fn is_shadow(address: usize) -> bool {
-    let mirrors = [(CELLS, 2 * SPAN), (CONTEXTS, 2 * SPAN), (OBJECTS, SPAN)];
+    let mirrors = [(CELLS, 2 * SPAN), (CONTEXTS, 2 * SPAN), (OBJECTS, SPAN), (BLOCKS, SPAN / 4)];
     mirrors.iter().any(|(start, bytes)| (*start..start + bytes).contains(&address))
 }
 

@@ -409,11 +409,11 @@ impl Thread {
         }
     }
 
-    /// A site of the function that the thread was started with, 0 before it runs.
+    /// One more than a site of the function that the thread was started with, 0 before that runs.
     pub fn first_function(&self) -> u32 {
         let base = (record_address(self.index) + FRAMES) as *const Frame;
         let runs = !self.block.is_null() && self.top().cast_const() > base;
-        if runs { unsafe { (*base.wrapping_add(1)).function } } else { 0 }
+        if runs { unsafe { (*base.wrapping_add(1)).function + 1 } } else { 0 }
     }
 
     /// Notes which function the thread runs: the one in its second frame.

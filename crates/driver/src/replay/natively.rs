@@ -109,13 +109,13 @@ fn request(
 }
 
 /// A program that was there, or one that was made.
-enum Ready {
+pub(crate) enum Ready {
     Given(PathBuf),
     Made(Controlled),
 }
 
 impl Ready {
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match self {
             Ready::Given(path) => path,
             Ready::Made(program) => program.path(),
@@ -124,7 +124,7 @@ impl Ready {
 }
 
 /// The program to run, or why there is none.
-fn program(subject: &Subject, loaded: &Loaded) -> Result<Result<Ready, String>, DriverError> {
+pub(crate) fn program(subject: &Subject, loaded: &Loaded) -> Result<Result<Ready, String>, DriverError> {
     if let [input] = &subject.inputs[..]
         && raddle_native::is_program(input)
     {

@@ -39,8 +39,8 @@ pub(super) struct Strand {
     pub(super) held: Vec<Addr>,
     /// Where it was created.
     pub(super) created: Option<(ThreadId, SiteId, Vec<SiteId>)>,
-    /// A site of its start function, 0 as long as it is not known.
-    pub(super) function: u32,
+    /// A site of its start function, once that runs.
+    pub(super) function: Option<u32>,
     /// It is in a wait that has woken up for no reason.
     roused: bool,
     stutter: Stutter,
@@ -95,7 +95,7 @@ impl State {
                 local: 0,
                 held: Vec::new(),
                 created: None,
-                function: 0,
+                function: None,
                 roused: false,
                 stutter: Stutter::default(),
             };
@@ -106,7 +106,7 @@ impl State {
             let operation = words::operation(pending, table).map_err(|()| Nonsense)?;
             let strand = self.strand_mut(ThreadId(pending.thread)).ok_or(Nonsense)?;
             strand.operation = operation;
-            strand.function = pending.function;
+            strand.function = pending.function.checked_sub(1).or(strand.function);
         }
         // Without a hash of memory no two states are the same.
         self.version = if answer.version != 0 { answer.version } else { answer.digest };

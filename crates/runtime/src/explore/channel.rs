@@ -127,7 +127,7 @@ pub struct Pending {
     /// Second, how and mode: what they mean depends on the kind.
     pub how: u32,
     pub extra: u32,
-    /// A site of its start function, once that runs.
+    /// One more than a site of its start function, once that runs.
     pub function: u32,
     pub address: u64,
     pub second: u64,
