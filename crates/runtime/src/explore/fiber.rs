@@ -5,7 +5,7 @@
 //! fiber. Nothing else of a thread exists: no kernel id, no signal mask, no scheduling attributes of its own.
 
 use std::arch::naked_asm;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 
 /// Where a fiber, or the scheduler, stands while others run.
 #[derive(Clone, Copy)]
@@ -62,8 +62,17 @@ pub unsafe fn switch(from: *mut Context, to: *const Context) {
 
 /// Whether user code may write `%fs`. Set once before the first fiber.
 static mut WRITES_FS: bool = false;
+/// What the C library does first and last in a thread, where it has it: `__ctype_init`, `__call_tls_dtors`.
+static mut FIRST: Option<unsafe extern "C" fn()> = None;
+static mut LAST: Option<unsafe extern "C" fn()> = None;
 
 pub unsafe fn start() {
+    let find = |name: &CStr| {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
+        std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn()>>(found)
+    };
+    FIRST = find(c"__ctype_init");
+    LAST = find(c"__call_tls_dtors");
     const HWCAP2_FSGSBASE: u64 = 2;
     WRITES_FS = libc::getauxval(libc::AT_HWCAP2) & HWCAP2_FSGSBASE != 0;
 }
@@ -168,11 +177,16 @@ pub unsafe fn new_thread_pointer() -> Option<usize> {
     Some(new)
 }
 
-/// What the C library does first in a new thread.
+/// Tables of characters are found through thread-local variables.
 pub unsafe fn start_thread() {
-    let character_tables = libc::dlsym(libc::RTLD_DEFAULT, c"__ctype_init".as_ptr());
-    if !character_tables.is_null() {
-        let start: unsafe extern "C" fn() = std::mem::transmute(character_tables);
-        start();
+    if let Some(first) = FIRST {
+        first();
+    }
+}
+
+/// Destructors of thread-local variables.
+pub unsafe fn end_thread() {
+    if let Some(last) = LAST {
+        last();
     }
 }

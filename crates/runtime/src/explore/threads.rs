@@ -14,6 +14,8 @@ pub type Destructor = unsafe extern "C" fn(*mut c_void);
 
 /// Destructors of thread-specific values, by key.
 static mut DESTRUCTORS: [Option<Destructor>; MOST_KEYS] = [None; MOST_KEYS];
+/// One more than the last key that has one.
+static mut KEYS: usize = 0;
 
 /// Makes a fiber that calls `entry(argument)` once its beginning was performed. Gives what the program knows the thread by.
 pub fn spawn(id: u32, record: u32, entry: extern "C" fn(usize) -> !, argument: usize) -> Option<usize> {
@@ -28,11 +30,7 @@ pub fn start_thread() {
 /// The calling thread has come to its end, with this result.
 pub fn end_thread(result: usize) -> ! {
     unsafe {
-        let variables = libc::dlsym(libc::RTLD_DEFAULT, c"__call_tls_dtors".as_ptr());
-        if !variables.is_null() {
-            let destroy: unsafe extern "C" fn() = std::mem::transmute(variables);
-            destroy();
-        }
+        fiber::end_thread();
         for _ in 0..ROUNDS {
             if !destroy_values() {
                 break;
@@ -50,7 +48,7 @@ pub fn end_thread(result: usize) -> ! {
 /// Whether there was one.
 unsafe fn destroy_values() -> bool {
     let mut any = false;
-    for key in 0..MOST_KEYS as libc::pthread_key_t {
+    for key in 0..KEYS as libc::pthread_key_t {
         let Some(destructor) = DESTRUCTORS[key as usize] else { continue };
         let value = libc::pthread_getspecific(key);
         if !value.is_null() {
@@ -67,6 +65,7 @@ pub fn destructor(key: libc::pthread_key_t, destructor: Option<Destructor>) {
     unsafe {
         if let Some(entry) = (&raw mut DESTRUCTORS).as_mut().and_then(|all| all.get_mut(key as usize)) {
             *entry = destructor;
+            KEYS = KEYS.max(key as usize + 1);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::heap;
 use crate::hooks::__raddle_block;
 use crate::log::{self, What};
 use crate::objects;
-use crate::observe::{self, Mode as Mode3};
+use crate::observe::{self, Mode as Purpose};
 use crate::record;
 use crate::spin::Spin;
 use crate::thread::{self, DETACHED, ENDED, Mode, RUNNING, Thread};
@@ -59,14 +59,23 @@ static KEY: AtomicU32 = AtomicU32::new(0);
 static HANDLES: Spin<BTreeMap<pthread_t, u32>> = Spin::new(BTreeMap::new());
 
 pub fn start() {
-    let mut key = 0;
-    unsafe { libc::pthread_key_create(&mut key, Some(at_end)) };
-    KEY.store(key, Relaxed);
+    if observe::mode() != Purpose::Explore {
+        let mut key = 0;
+        unsafe { libc::pthread_key_create(&mut key, Some(at_end)) };
+        KEY.store(key, Relaxed);
+    }
     // The first thread may end before the process does, and be joined.
     if let Some(main) = thread::current() {
-        unsafe { libc::pthread_setspecific(key, (main as *mut Thread).cast()) };
+        note_end(main);
         HANDLES.lock().insert(unsafe { libc::pthread_self() }, main.index);
         calls::named(unsafe { libc::pthread_self() }, main.id);
+    }
+}
+
+/// [`at_end`] will be told of the end of this thread, the caller. A fiber tells it itself.
+fn note_end(thread: &mut Thread) {
+    if observe::mode() != Purpose::Explore {
+        unsafe { libc::pthread_setspecific(KEY.load(Relaxed), (thread as *mut Thread).cast()) };
     }
 }
 
@@ -85,7 +94,7 @@ pub unsafe extern "C" fn pthread_create(
 ) -> i32 {
     let detached = is_detached(attributes);
     make(handle, routine as usize, argument, detached, |handle, start| match observe::mode() {
-        Mode3::Explore => fiber(handle, start, explored),
+        Purpose::Explore => fiber(handle, start, explored),
         _ => real::pthread_create(handle, attributes, run, start),
     })
     .unwrap_or_else(|| real::pthread_create(handle, attributes, routine, argument))
@@ -98,7 +107,7 @@ pub unsafe extern "C" fn thrd_create(
     argument: *mut c_void,
 ) -> i32 {
     make(handle, routine as usize, argument, false, |handle, start| match observe::mode() {
-        Mode3::Explore => fiber(handle, start, explored_c11),
+        Purpose::Explore => fiber(handle, start, explored_c11),
         _ => real::thrd_create(handle, run_c11, start),
     })
     .unwrap_or_else(|| real::thrd_create(handle, routine, argument))
@@ -307,7 +316,7 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
         let (routine, argument) = ((*start).routine, (*start).argument);
         let thread = thread::record((*start).thread.index);
         register(start, libc::pthread_self(), thread.index);
-        libc::pthread_setspecific(KEY.load(Relaxed), (thread as *mut Thread).cast());
+        note_end(thread);
         gate::enter(thread);
         if control::is_detecting() {
             clean_stack(thread);
