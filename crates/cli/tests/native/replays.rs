@@ -222,3 +222,20 @@ fn a_debugger_stops_with_both_threads_there() {
     assert!(shown.contains("hit Breakpoint"), "{shown}\n{said}");
     assert_eq!(shown.matches("in worker () at ways.c:24").count(), 2, "{shown}\n{said}");
 }
+
+#[test]
+fn schedules_of_native_exploration_are_replayed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for name in ["queue_race.c", "deadlock.c", "message_relaxed.c"] {
+        let file = examples.join(name);
+        raddle(folder.path(), &["explore", "--native", "-q", file.to_str().expect("a plain name")]);
+    }
+    let outcomes = replay_all(folder.path(), "3");
+    assert_eq!(outcomes, [const { Ok(()) }; 4]);
+    let witness = only_witness(folder.path());
+    let text = std::fs::read_to_string(&witness).expect("it is readable");
+    assert!(text.contains("\nmachine: native\n"), "{text}");
+    let output = raddle(folder.path(), &["certify", &witness]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+}

@@ -59,7 +59,7 @@ pub fn is_own(address: usize) -> bool {
 
 /// Maps zeroed memory without anybody noticing.
 pub unsafe fn raw_map(at: usize, bytes: usize, flags: i32) -> usize {
-    libc::syscall(libc::SYS_mmap, at, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) as usize
+    libc::syscall(libc::SYS_mmap, at, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0_usize) as usize
 }
 
 impl Memory {

@@ -49,7 +49,7 @@ fn map_channel() -> *mut Channel {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let bytes = size_of::<Channel>();
     unsafe {
-        let at = libc::syscall(libc::SYS_mmap, 0, bytes, protection, libc::MAP_SHARED, file, 0);
+        let at = libc::syscall(libc::SYS_mmap, 0_usize, bytes, protection, libc::MAP_SHARED, file, 0_usize);
         if at < 0 {
             fail("there is no channel");
         }
