@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicU32;
 
 pub const LOOPS: usize = 16;
 pub const QUICK: usize = 16;
-pub const SHORT_CONTEXTS: usize = 4096;
-pub const SHORT_NODES: usize = 1024;
+pub const SHORT_CONTEXTS: usize = 2048;
+pub const SHORT_NODES: usize = 512;
 
 /// Bits of [`Block::flags`]: every access goes to [`crate::observe`]; the runtime does not know the thread; it is in a lock function of
 /// the program's own, which is not looked into.

@@ -150,6 +150,28 @@ pub fn locks_of(epoch: u32, context: u32) -> Option<Vec<Lock>> {
     Some(locks)
 }
 
+/// What [`with_lock`] said last for a lock, kept with it. Zeroed memory says nothing.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct LastSet {
+    before: u32,
+    site: u32,
+    shared: u32,
+    set: u32,
+}
+
+impl LastSet {
+    /// The set and the lock together.
+    #[inline(always)]
+    pub fn with(&mut self, thread: &Thread, before: u32, lock: &Lock) -> u32 {
+        let shared = u32::from(lock.mode == Mode::Shared);
+        if self.set == 0 || (self.before, self.site, self.shared) != (before, lock.site, shared) {
+            *self = Self { before, site: lock.site, shared, set: with_lock(thread, before, lock) };
+        }
+        self.set
+    }
+}
+
 /// A set of locks and one more.
 pub fn with_lock(thread: &Thread, set: u32, lock: &Lock) -> u32 {
     let mode = if lock.mode == Mode::Shared { 1 << 31 } else { 0 };

@@ -48,8 +48,8 @@ struct raddle_quick {
 };
 
 #define RADDLE_QUICK 16
-#define RADDLE_SHORT_CONTEXTS 4096
-#define RADDLE_SHORT_NODES 1024
+#define RADDLE_SHORT_CONTEXTS 2048
+#define RADDLE_SHORT_NODES 512
 
 struct raddle_thread {
     uint32_t epoch;

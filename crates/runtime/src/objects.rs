@@ -5,6 +5,8 @@
 //! destroying an object, or handing out its memory again, begins a new life of it.
 
 use crate::clocks::Clock;
+use crate::collect;
+use crate::contexts::LastSet;
 use crate::gate;
 use crate::layout::{self, GRANULE, HAS_OBJECTS, TABLES};
 use crate::log::{self, What};
@@ -24,6 +26,8 @@ pub struct Object {
     owner: u32,
     /// How often the owner has locked it.
     depth: u32,
+    /// The locks that were held when it was taken last, and it.
+    last_set: LastSet,
     /// Releases in exclusive mode; posts; ends of initialisers.
     clock: Clock,
     /// Releases in shared mode.
@@ -40,7 +44,7 @@ pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
         return with(thread, address, |thread, object| {
             thread.acquire(&object.clock);
             log::event(thread, What::AcquireShared, address, 0, 0);
-            thread.hold(address, mode);
+            thread.hold(address, mode, &mut object.last_set);
         });
     }
     if thread.apart > 0 {
@@ -56,7 +60,7 @@ pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
         object.owner = thread.index + 1;
         object.depth = 1;
         log::event(thread, What::Acquire, address, 0, 0);
-        thread.hold(address, mode);
+        thread.hold(address, mode, &mut object.last_set);
     }
     gate::leave(thread);
 }
@@ -73,7 +77,8 @@ pub fn release(thread: &mut Thread, address: usize) {
         if object.depth == 0 {
             object.release_exclusive(thread, address);
         }
-        return gate::leave(thread);
+        gate::leave(thread);
+        return collect::if_needed(thread);
     }
     gate::leave(thread);
     with(thread, address, |thread, object| {
@@ -97,7 +102,7 @@ pub fn acquired_own(thread: &mut Thread, address: usize, mode: Mode) {
                 log::event(thread, What::Acquire, address, 0, 0);
             }
         }
-        thread.hold(address, mode);
+        thread.hold(address, mode, &mut object.last_set);
     });
 }
 
@@ -231,6 +236,7 @@ fn forget(thread: &Thread, address: usize) {
     let taken = object.lock.take(thread.index, thread.is_nested());
     object.owner = 0;
     object.depth = 0;
+    object.last_set = LastSet::default();
     object.parties = 0;
     object.arrived = 0;
     for clock in [&mut object.clock, &mut object.shared] {

@@ -6,7 +6,7 @@
 use crate::atomics::Pending;
 use crate::block::{APART, Block, Frame, OBSERVED, UNKNOWN};
 use crate::clocks::Clock;
-use crate::contexts::{self, LAST_PHASE, LeafCache, Lock, NO_LOCKS};
+use crate::contexts::{self, LAST_PHASE, LastSet, LeafCache, Lock, NO_LOCKS};
 use crate::epochs;
 use crate::layout::THREADS;
 use crate::memo::Memo;
@@ -432,7 +432,7 @@ impl Thread {
     }
 
     /// A lock is held from now on.
-    pub fn hold(&mut self, address: usize, mode: Mode) {
+    pub fn hold(&mut self, address: usize, mode: Mode, last: &mut LastSet) {
         let before = self.locks;
         let site = self.call_site();
         self.held_count += 1;
@@ -446,7 +446,7 @@ impl Thread {
         } else if self.used {
             self.set_phase(self.phase() + 1);
         }
-        self.locks = contexts::with_lock(self, before, &Lock { address, mode, site });
+        self.locks = last.with(self, before, &Lock { address, mode, site });
         epochs::set_locks(self.epoch, self.locks, self.phase());
     }
 
