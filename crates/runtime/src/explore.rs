@@ -12,6 +12,7 @@ mod hashing;
 mod heap;
 mod host;
 mod memory;
+mod outside;
 mod session;
 mod start;
 mod threads;

@@ -1,6 +1,7 @@
 //! The native commands, as a user runs them.
 
 mod commands;
+mod explored;
 mod fixtures;
 mod random;
 mod recorded;

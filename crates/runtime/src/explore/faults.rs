@@ -2,6 +2,7 @@
 
 use super::channel;
 use super::memory::Memory;
+use super::outside;
 use super::session;
 use crate::control::{self, Ending, Kind, Operation};
 use crate::thread;
@@ -13,7 +14,10 @@ const STACK: usize = 1 << 16;
 pub unsafe fn catch(memory: &mut Memory) {
     let stack = libc::stack_t { ss_sp: memory.take(STACK).cast(), ss_flags: 0, ss_size: STACK };
     libc::sigaltstack(&stack, std::ptr::null_mut());
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP] {
+    let system_call = libc::SIGSYS;
+    for signal in
+        [system_call, libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP]
+    {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
@@ -33,8 +37,11 @@ unsafe extern "C" fn restore() {
     std::arch::naked_asm!("mov eax, 15", "syscall");
 }
 
-extern "C" fn handle(signal: i32, info: *mut siginfo_t, _context: *mut c_void) {
+extern "C" fn handle(signal: i32, info: *mut siginfo_t, context: *mut c_void) {
     let Some(session) = session::get() else { die(signal) };
+    if signal == libc::SIGSYS {
+        return unsafe { outside::trapped(session, context.cast()) };
+    }
     let address = unsafe { (*info).si_addr() } as usize;
     if signal == libc::SIGSEGV && unsafe { session.memory.written(address) } {
         return;

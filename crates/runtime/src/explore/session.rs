@@ -12,6 +12,7 @@ use super::fiber::{self, Context};
 use super::hashing;
 use super::heap::Heap;
 use super::memory::{self, Memory, PAGE};
+use super::outside;
 use crate::control::{self, Carrier, Ending, How, Kind, Operation};
 use crate::layout;
 
@@ -61,6 +62,8 @@ pub struct Session {
     /// Bytes of stacks that other threads may look at: written by accesses that were checked.
     pub(super) shared: [(usize, usize); MOST_SHARED],
     pub(super) shared_count: usize,
+    /// The execution has opened or read files.
+    pub(super) reads_files: bool,
     main: Main,
     spins: u32,
 }
@@ -173,6 +176,7 @@ pub(super) unsafe fn serve(
         digest: 0,
         shared: [(0, 0); MOST_SHARED],
         shared_count: 0,
+        reads_files: false,
         main,
         spins: if libc::sysconf(libc::_SC_NPROCESSORS_ONLN) > 1 { SPINS } else { 0 },
     };
@@ -189,7 +193,7 @@ extern "C" fn scheduler(_: usize) -> ! {
         session.scheduler.thread_pointer = fiber::thread_pointer();
         match session.watch_everything() {
             true => session.channel.magic.store(channel::MAGIC, std::sync::atomic::Ordering::Release),
-            false => session.leave("memory cannot be watched"),
+            false => session.leave("memory or system calls cannot be watched"),
         }
         loop {
             let channel = &session.channel;
@@ -213,7 +217,7 @@ impl Session {
             }
         });
         let watched = writable[..count].iter().all(|(start, end)| self.memory.watch(*start, *end));
-        complete && count < 500 && watched && self.heap.keep(self.memory)
+        complete && count < 500 && watched && self.heap.keep(self.memory) && outside::guard()
     }
 
     unsafe fn answer_request(&mut self) {
@@ -339,6 +343,9 @@ impl Session {
         self.digest = 0;
         self.threads = 1;
         (self.code, self.site, self.text) = (0, 0, 0);
+        if std::mem::take(&mut self.reads_files) {
+            outside::reset();
+        }
         self.shared_count = 0;
         self.hashes = false;
         self.from = self.now;

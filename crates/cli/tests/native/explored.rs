@@ -1,0 +1,250 @@
+//! `raddle explore --native`: the program itself as the machine of a search finds what the interpreter finds; what it cannot follow is
+//! said, and nothing reaches outside.
+//!
+//! A slice in `cargo test`; `RADDLE_SOAK=1` takes all fixtures and many programs, `RADDLE_FIXTURE=part-of-a-path` some.
+
+use crate::fixtures::is_chosen;
+use crate::random::raddle;
+use raddle_testkit::fixtures::{files, parse};
+use raddle_testkit::programs::{Profile, Sample, branchy, generate, knotted};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Kinds that both must agree about. The others are about memory and library calls, which the interpreter watches more closely.
+const KINDS: [&str; 5] = ["data-race", "deadlock", "livelock", "abort", "assertion-failure"];
+
+/// Reasons not to explore natively that are no fault.
+const INTERPRETED: [&str; 5] = [
+    "32-bit programs are interpreted only",
+    "atomic by their name",
+    "lock functions of its own",
+    "cannot be linked",
+    "pthread_cancel",
+];
+
+/// Kind and lines of each finding.
+type Found = BTreeSet<(String, Vec<u64>)>;
+
+#[test]
+fn fixtures_are_explored_natively_with_the_same_findings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    let chosen = files(&root).expect("tests/fixtures").into_iter().filter(|path| is_chosen(path));
+    let all = is_soak() || std::env::var_os("RADDLE_FIXTURE").is_some();
+    let chosen: Vec<_> = chosen.step_by(if all { 1 } else { 3 }).collect();
+    let (next, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let complaints = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(path) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let text = std::fs::read_to_string(path).expect("it is readable");
+            let fixture = parse(&text).expect("it is right");
+            let file = path.to_str().expect("a plain name");
+            let flags: Vec<String> = fixture.cflags.iter().map(|flag| format!("--cflag={flag}")).collect();
+            match compare(file, &flags) {
+                Compared::Same { .. } => {
+                    compared.fetch_add(1, Ordering::Relaxed);
+                }
+                Compared::No => {}
+                Compared::Different(why) => {
+                    complaints.lock().expect("nobody panics").push(format!("{file}: {why}"));
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let (complaints, compared) = (complaints.into_inner().expect("nobody panics"), compared.into_inner());
+    println!("{compared} of {} fixtures compared", chosen.len());
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(all || compared >= 12, "only {compared}");
+}
+
+#[test]
+fn random_programs_are_explored_natively_with_the_same_findings() {
+    let all: [&dyn Fn(u64) -> Sample; 3] = [&|seed| generate(seed, &Profile::default()), &branchy, &knotted];
+    let (mut compared, mut racy, mut as_many) = (0, 0, 0);
+    for seed in 0..if is_soak() { 300 } else { 4 } {
+        for make in all {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("program.c");
+            let text = make(seed).source.text();
+            std::fs::write(&file, &text).expect("it can be written");
+            match compare(file.to_str().expect("a plain name"), &[]) {
+                Compared::Same { found, same_count } => {
+                    compared += 1;
+                    racy += usize::from(found > 0);
+                    as_many += usize::from(same_count);
+                }
+                Compared::No => {}
+                Compared::Different(why) => panic!("{seed}: {why}\n{text}"),
+            }
+        }
+    }
+    println!("{compared} programs, {racy} with findings, as many executions in {as_many}");
+    assert!(compared >= 5 && racy >= 1, "{compared} compared, {racy} with findings");
+}
+
+/// What both searches say about a program.
+enum Compared {
+    Same {
+        found: usize,
+        same_count: bool,
+    },
+    /// One of them did not come to its end.
+    No,
+    Different(String),
+}
+
+fn compare(file: &str, flags: &[String]) -> Compared {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = ["--format", "json", "--time-limit", "8", "--max-executions", "3000", file];
+    let search = |native: &[&str]| {
+        let mut arguments = [&["explore"], native, &limits[..]].concat();
+        arguments.extend(flags.iter().map(String::as_str));
+        let output = raddle(folder.path(), &arguments);
+        serde_json::from_slice::<Value>(&output.stdout)
+            .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let Ok(interpreted) = search(&[]) else { return Compared::No };
+    if !reasons(&interpreted).is_empty() {
+        return Compared::No;
+    }
+    let natively = match search(&["--native"]) {
+        Ok(natively) => natively,
+        Err(message) => return Compared::Different(message),
+    };
+    let open: Vec<String> = reasons(&natively)
+        .into_iter()
+        .filter(|reason| !reason.contains("explored natively, which"))
+        .collect();
+    if open.iter().any(|reason| reason.contains("limit") || INTERPRETED.iter().any(|no| reason.contains(no)))
+    {
+        return Compared::No;
+    }
+    let (expected, got) = (found(&interpreted), found(&natively));
+    if natively["verdict"] == "safe" || !open.is_empty() || expected != got {
+        return Compared::Different(format!("interpreted {expected:?}, natively {got:?}, {open:?}"));
+    }
+    let same_count = interpreted["stats"]["executions"] == natively["stats"]["executions"];
+    Compared::Same { found: got.len(), same_count }
+}
+
+fn reasons(report: &Value) -> Vec<String> {
+    let reasons = report["unknown_reasons"].as_array().expect("there is a list");
+    reasons.iter().map(Value::to_string).collect()
+}
+
+fn found(report: &Value) -> Found {
+    let lines = |finding: &Value| {
+        let accesses = finding["accesses"].as_array().expect("there is a list");
+        let mut lines: Vec<u64> = accesses.iter().filter_map(|access| access["line"].as_u64()).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let findings = report["findings"].as_array().expect("there is a list");
+    let kind = |finding: &Value| finding["kind"].as_str().unwrap_or_default().to_owned();
+    let wanted = findings.iter().filter(|finding| KINDS.contains(&kind(finding).as_str()));
+    wanted.map(|finding| (kind(finding), lines(finding))).collect()
+}
+
+fn is_soak() -> bool {
+    std::env::var_os("RADDLE_SOAK").is_some()
+}
+
+/// Explores a program, in a folder of its own; verdict, reasons and findings as text.
+fn explored(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("program.c"), text).expect("it can be written");
+    let output = raddle(folder.path(), &["explore", "--native", "program.c"]);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (folder, text)
+}
+
+const WORKERS: &str = "
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *worker(void *argument);
+int main(void)
+{
+    pthread_t a, b;
+    void *result;
+    pthread_create(&a, NULL, worker, (void *)1);
+    pthread_create(&b, NULL, worker, (void *)2);
+    pthread_join(a, &result);
+    if ((long)result != 3) abort();
+    pthread_join(b, &result);
+    if ((long)result != 3) abort();
+    return 0;
+}
+";
+
+#[test]
+fn threads_have_storage_of_their_own_which_every_execution_finds_anew() {
+    let body = "
+static _Thread_local int own = 1;
+static int all;
+static char *block;
+static void *worker(void *argument)
+{
+    errno = (int)(long)argument;
+    own++;
+    pthread_mutex_lock(&m);
+    if (block == NULL) block = calloc(1, 100);
+    if (block[5]++ != all++) abort();
+    printf(\"%d %s\\n\", all, strerror(ENOENT));
+    pthread_mutex_unlock(&m);
+    if (errno != (int)(long)argument) abort();
+    return (void *)(long)(own + 1);
+}
+";
+    let (_folder, text) = explored(&(WORKERS.to_owned() + body));
+    assert!(text.contains("verdict: unknown") && text.contains(" 2 executions"), "{text}");
+    assert!(!text.contains("abort"), "{text}");
+}
+
+#[test]
+fn what_reaches_outside_is_not_done() {
+    for (call, word) in [
+        ("FILE *f = fopen(\"left\", \"w\"); fputs(\"x\", f); fclose(f);", "opening a file for writing"),
+        ("unlink(\"program.c\");", "system call"),
+        ("int ends[2]; if (pipe(ends)) return 0;", "a pipe"),
+        ("if (fork() == 0) _exit(0);", "fork"),
+    ] {
+        let body = format!("static void *worker(void *argument) {{ {call} return (void *)3; }}");
+        let (folder, text) = explored(&(WORKERS.to_owned() + &body));
+        assert!(text.contains("verdict: unknown") && text.contains(word), "{call}: {text}");
+        let files: Vec<_> = std::fs::read_dir(folder.path()).expect("it is there").flatten().collect();
+        assert!(files.len() == 1 && folder.path().join("program.c").exists(), "{call}: {files:?}");
+    }
+}
+
+#[test]
+fn a_thread_that_waits_without_end_is_given_up() {
+    let body = "
+static volatile int never;
+static void *worker(void *argument) { while (!never) usleep(1); return (void *)3; }
+";
+    let (_folder, text) = explored(&(WORKERS.to_owned() + body));
+    assert!(text.contains("livelock"), "{text}");
+}
+
+#[test]
+fn searches_that_look_into_states_need_the_interpreter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("program.c"), "int main(void) { return 0; }")
+        .expect("it can be written");
+    let output = raddle(folder.path(), &["explore", "--native", "--search", "stateful", "program.c"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("needs the interpreter"), "{said}");
+}
