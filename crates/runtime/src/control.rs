@@ -106,6 +106,15 @@ pub fn finish(me: u32) {
     carrier().finish(me);
 }
 
+/// In the child of a fork, which has one thread and no schedule: it goes on by itself.
+pub fn leave() {
+    if observe::mode() == Mode::Replay {
+        MODEL.reset();
+        batons::leave();
+        observe::set_mode(Mode::Run);
+    }
+}
+
 /// Performs the operation of a thread. For deciders; the carrier wakes the thread.
 pub fn grant(thread: u32, variant: u32, value: Option<u64>) -> Vec<Note> {
     with(|model| {

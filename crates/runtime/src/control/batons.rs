@@ -49,6 +49,12 @@ pub fn start() {
     TURNS.lock().enforcer = Some(enforcer);
 }
 
+/// In the child of a fork.
+pub fn leave() {
+    TURNS.reset();
+    TURNS.lock().enforcer = None;
+}
+
 /// Whether the schedule stops at plain accesses of this place.
 pub fn is_visible(site: u32) -> bool {
     TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))

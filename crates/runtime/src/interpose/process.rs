@@ -2,7 +2,7 @@
 
 use super::real::real;
 use super::threads;
-use crate::control::{Ending, calls};
+use crate::control::{self, Ending, calls};
 use crate::{explore, gate, mixed, objects, output, record, records, report, thread};
 use libc::{c_char, pid_t};
 
@@ -20,6 +20,7 @@ pub unsafe extern "C" fn fork() -> pid_t {
     let child = real::fork();
     me.busy -= 1;
     if child == 0 {
+        control::leave();
         gate::reset();
         records::reset_locks();
         mixed::reset_locks();
