@@ -274,14 +274,13 @@ fn transition(
     })
 }
 
-/// The cell gets this state. Nobody else changes it now; its words are sets, or of the thread's own epoch.
-pub fn settle(thread: &Thread, at: usize, lane: Lane) {
-    layout::cell(at).store(whole(lane.write.word, lane.read.word), Release);
+/// The cell gets this state. It names a record that the caller has locked: nobody else changes it, or stores contexts next to it, because
+/// whoever made the record has waited for those that were on their way.
+pub fn settle(at: usize, lane: Lane) {
     for (side, front) in [lane.write, lane.read].into_iter().enumerate() {
-        if front.word == thread.epoch {
-            layout::contexts(at)[side].store(stamp(front.context, front.word), Relaxed);
-        }
+        layout::contexts(at)[side].store(stamp(front.context, front.word), Relaxed);
     }
+    layout::cell(at).store(whole(lane.write.word, lane.read.word), Release);
 }
 
 /// What a cell says of its bytes, if it names no record.

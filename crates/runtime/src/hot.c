@@ -321,7 +321,10 @@ static __attribute__((noinline)) int raddle_mixed_step(uint64_t p, uint32_t mask
     }
     if (newest)
         after[count++] = newest;
-    done = done && count < 8 && !(count == 1 && (after[0] & whole) == whole);
+    /* What has room in a cell goes back there, by mixed::access. */
+    int room = count == 1 ? (after[0] & whole) == whole
+                          : count == 2 && (after[0] & after[1] & whole) == whole && ((after[0] ^ after[1]) >> 32 & 1);
+    done = done && count < 8 && !room;
     if (done) {
         *__raddle_self.used = 1;
         for (uint32_t i = 0; i < 7; i++) {

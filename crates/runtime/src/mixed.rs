@@ -1,8 +1,8 @@
 //! Granules of which one word is not enough: bytes that differ, or many readers that come again and again. A record lists the last
 //! accesses, each with the bytes that it stands for, and is changed in place under a lock of its own.
 //!
-//! The cell names the record. Everything that changes such a cell holds the record's lock; when one access of the present epoch is all
-//! there is to say, the cell takes it back and the record is free. Records never become anything but records, so a number that was read
+//! The cell names the record. Everything that changes such a cell holds the record's lock; when a write and a read of all bytes are all
+//! there is to say, the cell takes them back and the record is free. Records never become anything but records, so a number that was read
 //! too late is harmless: whoever has the lock looks whether the cell still names it. hot.c looks at a record without the lock, for
 //! the thread's own epoch; `life` tells it that the record was given to another granule meanwhile.
 //!
@@ -114,6 +114,23 @@ impl Entries {
         after
     }
 
+    /// The state of all bytes, if a cell has room for it: a write and a read at most.
+    #[inline(always)]
+    fn as_lane(&self) -> Option<Lane> {
+        let mut lane = Lane::default();
+        if self.count > 2 {
+            return None;
+        }
+        for entry in &self.few[..self.count] {
+            let front = if entry.is_write() { &mut lane.write } else { &mut lane.read };
+            if entry.mask() != WHOLE || !front.is_empty() {
+                return None;
+            }
+            *front = entry.access();
+        }
+        Some(lane)
+    }
+
     /// What the entries say of one byte.
     fn lane(&self, byte: u8) -> Option<Lane> {
         let here = |entry: &Entry| entry.mask() & 1 << byte != 0;
@@ -179,18 +196,18 @@ pub fn access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32
     let access = Front::one(thread.epoch, context);
     let after = before.after(thread, access, mask, kind, &mut conflicts);
     thread.used = true;
-    let mut noted = Ok(());
-    if after.count == 1 && after.few[0] == Entry::new(access, WHOLE, kind) {
-        let lane = match kind {
-            Kind::Write => Lane { write: access, read: Front::default() },
-            Kind::Read => Lane { write: Front::default(), read: access },
-        };
-        cells::settle(thread, at, lane);
-        give(thread, word & !TAG, record);
-    } else {
-        noted = record.store(&after);
-        record.lock.free();
-    }
+    let noted = match after.as_lane() {
+        Some(lane) => {
+            cells::settle(at, lane);
+            give(thread, word & !TAG, record);
+            Ok(())
+        }
+        None => {
+            let noted = record.store(&after);
+            record.lock.free();
+            noted
+        }
+    };
     report(thread, at, noted, &conflicts, context);
     true
 }
