@@ -3,6 +3,7 @@
 
 mod corpus;
 mod explore;
+mod explored;
 mod fixtures;
 mod measure;
 mod native;

@@ -173,24 +173,11 @@ impl Session {
             return;
         }
         let span = (start, start + length);
-        let from = self.shared_count.saturating_sub(16);
-        if self.shared[from..self.shared_count].contains(&span) {
+        if self.shared[..self.shared_count].iter().rev().any(|known| *known == span) {
             return;
         }
         if self.shared_count == MOST_SHARED {
-            self.shared.sort_unstable();
-            let mut kept = 1;
-            for at in 1..MOST_SHARED {
-                if self.shared[at] != self.shared[kept - 1] {
-                    self.shared[kept] = self.shared[at];
-                    kept += 1;
-                }
-            }
-            self.shared_count = kept;
-            if kept == MOST_SHARED {
-                self.stop_for_good(channel::LIMIT, "too many shared variables on stacks");
-                self.shared_count = 0;
-            }
+            return self.stop_for_good(channel::LIMIT, "too many shared variables on stacks");
         }
         self.shared[self.shared_count] = span;
         self.shared_count += 1;

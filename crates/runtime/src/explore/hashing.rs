@@ -47,8 +47,7 @@ pub unsafe fn of_bytes(sum: u64, start: usize, end: usize) -> u64 {
 
 /// Of all memory that several threads can see: data, heap, thread-local storage, what is shared of stacks, and the model. Not: stacks
 /// otherwise, the runtime's own tables, virtual time.
-pub unsafe fn version(session: &mut Session) -> u64 {
-    session.shared[..session.shared_count].sort_unstable();
+pub unsafe fn version(session: &Session) -> u64 {
     let mut sum = control::with(|model| model.hash());
     // Words of the runtime that lie among the program's.
     let mut holes =
@@ -72,12 +71,10 @@ pub unsafe fn version(session: &mut Session) -> u64 {
         sum = sum.wrapping_add(mix(part, dirty.page as u64));
     }
     session.heap.each_used(|start, end| sum = mix(sum, unsafe { of_bytes(start as u64, start, end) }));
-    let mut last = (0, 0);
+    // In whatever order they were first written.
     for &(start, end) in &session.shared[..session.shared_count] {
-        if (start, end) != last {
-            sum = mix(sum, of_bytes(start as u64, start & !3, end.next_multiple_of(4)));
-            last = (start, end);
-        }
+        let part = of_bytes(start as u64, start & !3, end.next_multiple_of(4));
+        sum = sum.wrapping_add(mix(part, start as u64));
     }
     sum | 1
 }

@@ -21,6 +21,7 @@ const STACK: usize = 1 << 23;
 const OWN_STACK: usize = 1 << 18;
 const SPINS: u32 = 300;
 const MAPS: usize = 1 << 20;
+const VISITS: usize = 16;
 pub(super) const MOST_SHARED: usize = 4096;
 
 pub struct Session {
@@ -56,6 +57,8 @@ pub struct Session {
     pub(super) accesses: u32,
     /// Whether memory is hashed: a thread has come to an operation at which it may be again and again.
     hashes: bool,
+    /// Where each thread stood lately: hashes of its own state.
+    visits: [[u64; VISITS]; MOST_THREADS],
     pub(super) stacks: bool,
     pub(super) visibility: u32,
     digest: u64,
@@ -171,6 +174,7 @@ pub(super) unsafe fn serve(
         frames,
         accesses: 0,
         hashes: false,
+        visits: [[0; VISITS]; MOST_THREADS],
         stacks: false,
         visibility: channel::NONE,
         digest: 0,
@@ -341,6 +345,7 @@ impl Session {
         self.status = channel::RUNNING;
         self.running = None;
         self.digest = 0;
+        self.visits[..MOST_THREADS.min(self.threads as usize)].fill([0; VISITS]);
         self.threads = 1;
         (self.code, self.site, self.text) = (0, 0, 0);
         if std::mem::take(&mut self.reads_files) {
@@ -410,7 +415,6 @@ impl Session {
         }
         let mut pending = Pending { thread, ..Pending::default() };
         if let Some(operation) = operation {
-            self.hashes |= may_repeat(&operation);
             let context = self.fibers[thread as usize];
             let Operation { kind, how, mode, family, site, object, second, number } = operation;
             pending = Pending {
@@ -426,6 +430,14 @@ impl Session {
             };
             let sum = hashing::of_words(u64::from(thread), std::slice::from_ref(&pending));
             pending.local = hashing::of_bytes(sum, context.stack, top_of(thread as usize));
+            self.hashes |= match repeats(&operation) {
+                Repeats::Often => true,
+                Repeats::Perhaps => self.visits[thread as usize].contains(&pending.local),
+                Repeats::Never => false,
+            };
+            let visits = &mut self.visits[thread as usize];
+            visits.rotate_right(1);
+            visits[0] = pending.local;
         }
         self.digest = hashing::of_words(self.digest, std::slice::from_ref(&pending));
         self.channel.pending[self.now.moved] = pending;
@@ -513,14 +525,20 @@ fn is_open(choice: Choice) -> bool {
     control::with(|model| model.is_enabled(choice.thread, choice.variant))
 }
 
-/// Whether a thread may come by this operation again and again without any effect.
-fn may_repeat(operation: &Operation) -> bool {
+/// Whether a thread may come by an operation again and again without any effect.
+enum Repeats {
+    Never,
+    /// It counts when the thread stands there a second time, as far as its own state tells.
+    Perhaps,
+    Often,
+}
+
+fn repeats(operation: &Operation) -> Repeats {
     match operation.kind {
-        Kind::WaitBegin | Kind::Yield | Kind::Spin | Kind::SemRead | Kind::Access => true,
-        Kind::Lock | Kind::SemWait | Kind::Join => operation.how != How::Block,
-        // Loads, and what may fail.
-        Kind::Atomic => operation.number & 0xff != 1,
-        _ => false,
+        Kind::WaitBegin | Kind::Yield | Kind::Spin => Repeats::Often,
+        Kind::Lock | Kind::SemWait | Kind::Join if operation.how != How::Block => Repeats::Perhaps,
+        Kind::SemRead | Kind::Access | Kind::Atomic => Repeats::Perhaps,
+        _ => Repeats::Never,
     }
 }
 

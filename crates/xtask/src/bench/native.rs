@@ -3,6 +3,7 @@
 //! Programs of `bench/programs/native`, then pbzip2 and memcached from Debian's sources, where `scripts/corpus.sh` has fetched them. All
 //! tools take turns on one program before the next one comes, so that a busy machine is busy for all of them.
 
+use super::explored;
 use super::measure::Tool;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -87,6 +88,9 @@ pub(super) fn run(root: &Path, only: &[String]) -> Result<(), String> {
         rows("memcached", &bench.memcached(&corpus.join("memcached"), &load));
     }
     page.push_str(&goals.page());
+    if wanted("explored") {
+        page.push_str(&explored::page(&bench.raddle, root));
+    }
     if !only.is_empty() {
         print!("{page}");
         return Ok(());
