@@ -292,7 +292,7 @@ fn write_zeros(number: i32, start: u64, bytes: usize) -> Result<(), i32> {
 fn map(number: i32, start: u64, bytes: usize) -> Option<usize> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-    let got = unsafe { libc::syscall(libc::SYS_mmap, 0, bytes, protection, flags, number, start) };
+    let got = unsafe { libc::syscall(libc::SYS_mmap, 0_usize, bytes, protection, flags, number, start) };
     (got != -1).then_some(got as usize)
 }
 
@@ -302,7 +302,7 @@ fn read_header(number: i32) -> Option<Header> {
         return None;
     }
     let mut bytes = vec![0; (status.st_size as usize).min(LONGEST_HEADER)];
-    let read = unsafe { libc::syscall(libc::SYS_pread64, number, bytes.as_mut_ptr(), bytes.len(), 0) };
+    let read = unsafe { libc::syscall(libc::SYS_pread64, number, bytes.as_mut_ptr(), bytes.len(), 0_u64) };
     bytes.truncate(usize::try_from(read).ok()?);
     Header::read(&bytes).ok()
 }
