@@ -125,15 +125,15 @@ impl Ready {
 
 /// The program to run, or why there is none.
 pub(crate) fn program(subject: &Subject, loaded: &Loaded) -> Result<Result<Ready, String>, DriverError> {
+    let config = loaded.config.as_ref().and_then(|path| Config::load(path).ok());
+    if config.is_some_and(|config| !config.locks.is_empty()) {
+        return Ok(Err("the program has lock functions of its own (raddle.toml)".to_owned()));
+    }
     if let [input] = &subject.inputs[..]
         && raddle_native::is_program(input)
     {
         let path = std::path::absolute(input).unwrap_or_else(|_| input.clone());
         return Ok(Ok(Ready::Given(path)));
-    }
-    let config = loaded.config.as_ref().and_then(|path| Config::load(path).ok());
-    if config.is_some_and(|config| !config.locks.is_empty()) {
-        return Ok(Err("the program has lock functions of its own (raddle.toml)".to_owned()));
     }
     let request = raddle_frontend::Request {
         inputs: subject.inputs.clone(),
