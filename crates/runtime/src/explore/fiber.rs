@@ -102,7 +102,8 @@ unsafe extern "C" fn switch_directly(from: *mut Context, to: *const Context) {
         "pop r13",
         "pop r14",
         "pop r15",
-        "ret",
+        "jmp {}",
+        sym forget_registers,
     );
 }
 
@@ -135,6 +136,33 @@ unsafe extern "C" fn switch_by_kernel(from: *mut Context, to: *const Context) {
         "pop r13",
         "pop r14",
         "pop r15",
+        "jmp {}",
+        sym forget_registers,
+    );
+}
+
+/// Returns with nothing left in the registers that a call may change: compilers push them to align stacks, and what the scheduler
+/// left there would make equal stacks look different.
+#[unsafe(naked)]
+unsafe extern "C" fn forget_registers() {
+    naked_asm!(
+        "xor eax, eax",
+        "xor ecx, ecx",
+        "xor edx, edx",
+        "xor esi, esi",
+        "xor edi, edi",
+        "xor r8d, r8d",
+        "xor r9d, r9d",
+        "xor r10d, r10d",
+        "xor r11d, r11d",
+        "pxor xmm0, xmm0",
+        "pxor xmm1, xmm1",
+        "pxor xmm2, xmm2",
+        "pxor xmm3, xmm3",
+        "pxor xmm4, xmm4",
+        "pxor xmm5, xmm5",
+        "pxor xmm6, xmm6",
+        "pxor xmm7, xmm7",
         "ret",
     );
 }
