@@ -299,10 +299,6 @@ static __attribute__((noinline)) int raddle_mixed_step(uint64_t p, uint32_t mask
         return 0;
     uint64_t newest = epoch | (uint64_t)(context << 6 | mask << 1 | write) << 32, bytes = (uint64_t)mask << 33, whole = 15ull << 33;
     int done = *(volatile uint64_t *)cell == named && !record->more;
-    /* The same access to other bytes: they go together. */
-    uint64_t same = newest & ~whole;
-    for (int i = 0; i < 7; i++)
-        newest = (record->entries[i] & ~whole) == same ? 0 : newest;
     for (int i = 0; done && i < 7 && record->entries[i]; i++) {
         uint64_t entry = record->entries[i];
         if (entry & bytes) {
@@ -316,19 +312,18 @@ static __attribute__((noinline)) int raddle_mixed_step(uint64_t p, uint32_t mask
             if (newest)
                 after[count++] = newest;
             newest = 0;
-        } else if ((entry & ~whole) == same) {
+        } else if (newest && !((entry ^ newest) & ~whole)) {
             after[count++] = entry | bytes;
+            newest = 0;
         } else {
             after[count++] = entry;
         }
     }
     if (newest)
         after[count++] = newest;
-    /* What has room in a cell goes back there, by mixed::access: as a set of readers, if this was one byte of many. */
-    uint64_t all = whole, writes = 0;
-    for (uint32_t i = 0; i < count; i++)
-        all &= after[i], writes += after[i] >> 32 & 1;
-    int room = all == whole && (mask != 15 || count == 1 || (count == 2 && writes == 1));
+    /* What has room in a cell goes back there, by mixed::access. */
+    int room = count == 1 ? (after[0] & whole) == whole
+                          : count == 2 && (after[0] & after[1] & whole) == whole && ((after[0] ^ after[1]) >> 32 & 1);
     done = done && count < 8 && !room;
     if (done) {
         *__raddle_self.used = 1;

@@ -83,10 +83,7 @@ impl Entries {
         conflicts: &mut Conflicts,
     ) -> Entries {
         let mut after = Entries::none();
-        let own = Entry::new(access, mask, kind);
-        // The same access to other bytes: they go together.
-        let is_same = |entry: Entry| entry.without(WHOLE) == own.without(WHOLE);
-        let mut newest = (!self.iter().any(is_same)).then_some(own);
+        let mut newest = Some(Entry::new(access, mask, kind));
         for entry in self.iter() {
             let hit = entry.mask() & mask;
             let mut kept = entry;
@@ -104,7 +101,8 @@ impl Entries {
                 if let Some(newest) = newest.take() {
                     after.push(newest);
                 }
-            } else if is_same(kept) {
+            } else if newest.is_some_and(|newest| newest.without(WHOLE) == kept.without(WHOLE)) {
+                newest = None;
                 after.push(kept.and(mask));
             } else {
                 after.push(kept);
@@ -116,32 +114,21 @@ impl Entries {
         after
     }
 
-    /// The state of all bytes, if a cell has room for it: a write and a read at most. Many reads have room as a set; that is for those
-    /// who walk over memory byte by byte, and find the same at the next granule.
+    /// The state of all bytes, if a cell has room for it: a write and a read at most.
     #[inline(always)]
-    fn as_lane(&self, reads: Reads) -> Option<Lane> {
-        let most = if reads == Reads::One { 2 } else { ROOM };
-        if self.count > most || !self.rest.is_empty() {
+    fn as_lane(&self) -> Option<Lane> {
+        let mut lane = Lane::default();
+        if self.count > 2 {
             return None;
         }
-        let entries = &self.few[..self.count];
-        let (mut writes, mut reads) = (Front::default(), [Front::default(); ROOM]);
-        let mut count = 0;
-        for entry in entries {
-            if entry.mask() != WHOLE || (entry.is_write() && !writes.is_empty()) {
+        for entry in &self.few[..self.count] {
+            let front = if entry.is_write() { &mut lane.write } else { &mut lane.read };
+            if entry.mask() != WHOLE || !front.is_empty() {
                 return None;
             }
-            if entry.is_write() {
-                writes = entry.access();
-            } else {
-                reads[count] = entry.access();
-                count += 1;
-            }
+            *front = entry.access();
         }
-        if most == 2 && count > 1 {
-            return None;
-        }
-        Some(Lane { write: writes, read: Front::of(&reads[..count])? })
+        Some(lane)
     }
 
     /// What the entries say of one byte.
@@ -152,13 +139,6 @@ impl Entries {
         reads.extend(self.iter().filter(here).filter(|entry| !entry.is_write()).map(Entry::access));
         Some(Lane { write: write.map_or(Front::default(), Entry::access), read: Front::of(&reads)? })
     }
-}
-
-/// How many reads may go back to a cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reads {
-    One,
-    Set,
 }
 
 /// Why a record could not be locked.
@@ -207,7 +187,6 @@ pub fn access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32
     let before = record.load();
     let own = |entry: &Entry| entry.epoch() == thread.epoch && (kind == Kind::Read || entry.is_write());
     let noted = before.iter().filter(own).fold(0, |mask, entry| mask | entry.mask());
-    let reads = if mask == WHOLE { Reads::One } else { Reads::Set };
     let mask = mask & !noted;
     if mask == 0 {
         record.lock.free();
@@ -217,7 +196,7 @@ pub fn access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32
     let access = Front::one(thread.epoch, context);
     let after = before.after(thread, access, mask, kind, &mut conflicts);
     thread.used = true;
-    let noted = match after.as_lane(reads) {
+    let noted = match after.as_lane() {
         Some(lane) => {
             cells::settle(at, lane);
             give(thread, word & !TAG, record);
