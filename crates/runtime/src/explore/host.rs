@@ -78,7 +78,8 @@ pub struct Heard<'a> {
     words: &'a [u8],
 }
 
-const SPINS: u32 = 500;
+/// For an execution of some thirty operations, tens of microseconds: to sleep and to be woken up takes as long.
+const SPINS: u32 = 6_000;
 const LOOKS_MS: i64 = 20;
 
 impl Host {

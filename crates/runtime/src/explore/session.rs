@@ -19,7 +19,8 @@ use crate::layout;
 const STACKS: usize = 0x6d00_0000_0000;
 const STACK: usize = 1 << 23;
 const OWN_STACK: usize = 1 << 18;
-const SPINS: u32 = 300;
+/// For an execution of some thirty operations, tens of microseconds: to sleep and to be woken up takes as long.
+const SPINS: u32 = 6_000;
 const MAPS: usize = 1 << 20;
 const VISITS: usize = 16;
 pub(super) const MOST_SHARED: usize = 4096;

@@ -42,7 +42,7 @@ pub(super) fn page(raddle: &Path, root: &Path) -> String {
 /// Executions, and how many a second.
 fn run(raddle: &Path, source: &Path, flags: &[&str]) -> Option<(u64, f64)> {
     let folder = std::env::temp_dir();
-    let limits = ["--format", "json", "-q", "--time-limit", "30", "--max-executions", EXECUTIONS];
+    let limits = ["--format", "json", "--time-limit", "30", "--max-executions", EXECUTIONS];
     let output =
         Command::new(raddle).arg("explore").args(flags).args(limits).arg(source).current_dir(folder).output();
     let report: Value = serde_json::from_slice(&output.ok()?.stdout).ok()?;
