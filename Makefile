@@ -31,7 +31,7 @@ test: setup lint-installed
 
 soak: setup
 	RADDLE_SOAK=1 cargo test --workspace --release -- --nocapture
-	@echo 'soak: note the counts printed above in docs/benchmarks/ground.md'
+	@echo 'soak: note the counts printed above in docs/benchmarks/soak.md'
 
 bench: setup
 	cargo run --release -p raddle-xtask -- bench

@@ -166,7 +166,7 @@ fn stuck(interp: &mut Interp) {
             kind: ProblemKind::Deadlock,
             thread: thread.id,
             site: operation.site,
-            object: waited_for(operation.kind),
+            object: operation.kind.waited_for(),
             stack: interp.call_sites(thread.id),
             detail: String::new(),
         });
@@ -182,18 +182,6 @@ fn stuck(interp: &mut Interp) {
     }
     interp.world.problems.extend(problems);
     interp.world.state.status = if spinning { Status::Livelock } else { Status::Deadlock };
-}
-
-fn waited_for(kind: OpKind) -> Option<Addr> {
-    match kind {
-        OpKind::Lock { lock, .. } => Some(lock),
-        OpKind::WaitEnd { cond, .. } => Some(cond),
-        OpKind::BarrierLeave { barrier } => Some(barrier),
-        OpKind::SemWait { sem, .. } => Some(sem),
-        OpKind::Once { once } => Some(once),
-        OpKind::Atomic { loc, .. } | OpKind::Access { loc, .. } => Some(loc.start()),
-        _ => None,
-    }
 }
 
 /// What decides about choices.

@@ -114,4 +114,17 @@ impl OpKind {
     pub fn is_local(self) -> bool {
         matches!(self, OpKind::Begin | OpKind::Fence)
     }
+
+    /// What a thread that stands before it for good waits for; for reports of deadlocks.
+    pub fn waited_for(self) -> Option<Addr> {
+        match self {
+            OpKind::Lock { lock, .. } => Some(lock),
+            OpKind::WaitEnd { cond, .. } => Some(cond),
+            OpKind::BarrierLeave { barrier } => Some(barrier),
+            OpKind::SemWait { sem, .. } => Some(sem),
+            OpKind::Once { once } => Some(once),
+            OpKind::Atomic { loc, .. } | OpKind::Access { loc, .. } => Some(loc.start()),
+            _ => None,
+        }
+    }
 }

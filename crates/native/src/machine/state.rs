@@ -254,7 +254,7 @@ impl State {
                 kind: ProblemKind::Deadlock,
                 thread,
                 site: operation.site,
-                object: waited_for(operation.kind),
+                object: operation.kind.waited_for(),
                 stack: Vec::new(),
                 detail: String::new(),
             });
@@ -299,18 +299,6 @@ fn status(heard: &Heard<'_>, table: &Table) -> Status {
 
 pub(super) const UNSTEADY: &str =
     "the program does not do the same when it is run again with the same choices";
-
-fn waited_for(kind: OpKind) -> Option<Addr> {
-    match kind {
-        OpKind::Lock { lock, .. } => Some(lock),
-        OpKind::WaitEnd { cond, .. } => Some(cond),
-        OpKind::BarrierLeave { barrier } => Some(barrier),
-        OpKind::SemWait { sem, .. } => Some(sem),
-        OpKind::Once { once } => Some(once),
-        OpKind::Atomic { loc, .. } | OpKind::Access { loc, .. } => Some(loc.start()),
-        _ => None,
-    }
-}
 
 /// What a thread's local state adds to the hash over all threads; nothing before its first stop.
 fn token(thread: ThreadId, local: u64) -> u64 {
