@@ -1,5 +1,6 @@
 // A small pool of C++ threads. `done` counts finished jobs and is atomic; `longest` looks harmless and is not.
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <functional>
@@ -68,9 +69,9 @@ private:
 int main()
 {
     Pool pool(2);
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 40; i++)
         pool.add([i] {
-            std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
             return i % 7;
         });
 }

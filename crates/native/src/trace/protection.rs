@@ -90,9 +90,13 @@ impl Teller<'_> {
             if !accessed(event).is_some_and(|other| other.overlaps(loc)) {
                 continue;
             }
-            let full = story.len() == STORY;
+            let (full, newest) = (story.len() == STORY, story.len() == 1);
             match story.last_mut() {
-                Some(told) if same(self.event(told.event), event) => told.times += 1,
+                Some(told) if same(self.event(told.event), event) => {
+                    told.times += 1;
+                    // What orders a row is what orders its first access; the racing one stands for itself.
+                    told.event = if newest { told.event } else { index };
+                }
                 _ if full => break,
                 _ => story.push(Told { event: index, times: 1 }),
             }
@@ -132,25 +136,21 @@ impl Teller<'_> {
         }
     }
 
-    /// What leads from one access to another: locks that are still held, else the step that reached the thread.
+    /// What leads from one access to another: the step that reached the thread, a lock by its name if that is held.
     fn order(&self, history: &History, thread: ThreadId, at: usize) -> Vec<String> {
-        let held: Vec<String> = history
-            .meets
-            .iter()
-            .filter(|point| !matches!(point, Point::Thread(_)))
-            .map(|point| self.name(*point, at))
-            .collect();
-        if !held.is_empty() || history.meets.is_empty() {
-            return held;
+        if history.meets.is_empty() {
+            return Vec::new();
         }
         let reaches = |passage: &&history::Passage| passage.added.contains(&Point::Thread(thread));
-        match history.passages.iter().find(reaches) {
-            Some(passage) => {
-                let event = self.event(passage.event);
+        let step = history.passages.iter().find(reaches).map(|passage| self.event(passage.event));
+        let locks = || history.meets.iter().filter(|point| !matches!(point, Point::Thread(_)));
+        let is_lock = |event: &Event| matches!(event.kind, EventKind::Acquire { .. });
+        match step {
+            Some(event) if !is_lock(event) || locks().next().is_none() => {
                 let Frame { file, line, .. } = self.place(event);
                 vec![format!("{} at {file}:{line}", kind(event))]
             }
-            None => vec![self.thread(thread)],
+            _ => locks().map(|point| self.name(*point, at)).collect(),
         }
     }
 
