@@ -68,7 +68,8 @@ fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
             let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;
             sources.extend(replay.inputs.iter().chain([&replay.witness]).cloned());
             output::refuse_to_overwrite(&replay.output, &sources)?;
-            let answer = raddle_driver::replay(&replay.witness, &replay.inputs, &replay.ground())?;
+            let interrupt = interrupt::install();
+            let answer = raddle_driver::replay(&replay.witness, &replay.inputs, &replay.ground(), interrupt)?;
             output::write(&answer, &replay.output)
         }
         Command::Certify(certify) => match raddle_driver::certify(&certify.file, &certify.inputs)? {

@@ -1,6 +1,7 @@
 //! `raddle replay` and `raddle certify`: a file back to what it shows.
 
 mod natively;
+mod same_source;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -21,8 +22,9 @@ use raddle_finding::{
 };
 use raddle_machine::Visibility;
 use raddle_native::Debugger;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Where a schedule is replayed.
@@ -55,14 +57,21 @@ struct Tally {
     runs: u32,
     /// What the first run did that did not.
     first_other: Option<String>,
+    /// By the user, before all runs were done.
+    interrupted: bool,
 }
 
 /// Builds the recorded program again, replays the schedule and reports what it shows. `inputs` replace the recorded ones.
-pub fn replay(path: &Path, inputs: &[PathBuf], ground: &Ground) -> Result<Answer, DriverError> {
+pub fn replay(
+    path: &Path,
+    inputs: &[PathBuf],
+    ground: &Ground,
+    interrupt: &AtomicBool,
+) -> Result<Answer, DriverError> {
     let began = Instant::now();
     let record = read(path)?;
     let subject = subject_of(path, &record, inputs)?;
-    let mut answer = guarded("replay", || run(path, &record, &subject, ground))
+    let mut answer = guarded("replay", || run(path, &record, subject, ground, interrupt))
         .unwrap_or_else(|bug| Ok(Answer { outcome: unknown(vec![bug]), warnings: Vec::new() }))?;
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok(answer)
@@ -72,8 +81,8 @@ pub fn replay(path: &Path, inputs: &[PathBuf], ground: &Ground) -> Result<Answer
 pub fn debug(path: &Path, inputs: &[PathBuf], debugger: Debugger) -> Result<u8, DriverError> {
     let record = read(path)?;
     let subject = subject_of(path, &record, inputs)?;
-    let Prepared { loaded, subject, built } = prepare(path, &record, subject)?;
-    let why = match natively::debugged(&loaded, &record, &subject, built.as_ref(), debugger)? {
+    let prepared = prepare(path, &record, subject)?;
+    let why = match natively::debugged(&prepared, &record, debugger)? {
         Ok(status) => return Ok(status),
         Err(why) => why,
     };
@@ -98,7 +107,8 @@ pub fn certify(path: &Path, inputs: &[PathBuf]) -> Result<Certified, DriverError
     if certificate::is_certificate(&text) {
         return certificate::judge(path, &text, inputs).map(Certified::Certificate);
     }
-    replay(path, inputs, &Ground::Interpreter).map(|answer| Certified::Witness(Box::new(answer)))
+    let never = AtomicBool::new(false);
+    replay(path, inputs, &Ground::Interpreter, &never).map(|answer| Certified::Witness(Box::new(answer)))
 }
 
 fn subject_of(path: &Path, record: &Record, inputs: &[PathBuf]) -> Result<Subject, DriverError> {
@@ -155,44 +165,80 @@ struct Prepared {
     subject: Subject,
     /// The program itself, for a schedule of native exploration.
     built: Option<Built>,
+    /// The subject is a program of the same sources, compiled in another way: its sites by their numbers in what was loaded.
+    origins: Option<BTreeMap<u32, u32>>,
 }
 
 fn prepare(path: &Path, record: &Record, subject: Subject) -> Result<Prepared, DriverError> {
-    let loaded = checked(path, record, &subject)?;
+    let (loaded, origins) = match checked(path, record, &subject) {
+        Ok(loaded) => (loaded, None),
+        Err(error) => match of_same_source(path, record, &subject, &error) {
+            Some((loaded, origins)) => (loaded, Some(origins)),
+            None => return Err(error),
+        },
+    };
     let built = match record.substrate {
         Substrate::Interpreter => None,
+        Substrate::Native if origins.is_some() => Built::new(&record.subject, &loaded)?.ok(),
         Substrate::Native => Built::new(&subject, &loaded)?.ok(),
     };
-    Ok(Prepared { loaded, subject, built })
+    Ok(Prepared { loaded, subject, built, origins })
 }
 
-fn run(path: &Path, record: &Record, subject: &Subject, ground: &Ground) -> Result<Answer, DriverError> {
-    let Prepared { loaded, subject, built } = prepare(path, record, subject.clone())?;
+/// A program that `raddle cc` made of the sources of the witness, optimised and with the user's flags, is not the same program, but
+/// does the same.
+fn of_same_source(
+    path: &Path,
+    record: &Record,
+    subject: &Subject,
+    error: &DriverError,
+) -> Option<(Loaded, BTreeMap<u32, u32>)> {
+    let [input] = &subject.inputs[..] else { return None };
+    if !matches!(error, DriverError::OtherProgram { .. }) || !raddle_native::is_program(input) {
+        return None;
+    }
+    let own = checked(path, record, &record.subject).ok()?;
+    let given = load(subject).ok()?;
+    let origins = same_source::origins(&own.program, &given.program, record.claim)?;
+    Some((own, origins))
+}
+
+fn run(
+    path: &Path,
+    record: &Record,
+    subject: Subject,
+    ground: &Ground,
+    interrupt: &AtomicBool,
+) -> Result<Answer, DriverError> {
+    let prepared = prepare(path, record, subject)?;
+    let Prepared { loaded, built, .. } = &prepared;
     let mut warnings = loaded.warnings.clone();
-    let outcome = match shown(&loaded, built.as_ref(), record) {
+    let outcome = match shown(loaded, built.as_ref(), record) {
         Ok(mut shown) => {
             shown.finding.id = "f1".to_owned();
             shown.finding.rank = 1;
             shown.set_file(path.to_string_lossy().into_owned());
             let tally = match ground {
-                Ground::Native(native) => natively::tally(&loaded, record, &subject, built.as_ref(), native)?,
+                Ground::Native(native) => natively::tally(&prepared, record, native, interrupt)?,
                 Ground::Interpreter => Err(String::new()),
             };
             match tally {
                 Ok(Tally { reproduced: 0, first_other, .. }) => {
-                    let text = first_other.unwrap_or_else(|| "the program was not run".to_owned());
+                    let text = first_other.unwrap_or_else(|| "interrupted".to_owned());
                     unknown(vec![UnknownReason { place: String::new(), text }])
                 }
                 Ok(tally) => {
                     shown.set_natively(Natively { reproduced: tally.reproduced, runs: tally.runs });
                     warnings.extend(tally.first_other);
-                    reproduced(shown.finding, &loaded)
+                    warnings
+                        .extend(tally.interrupted.then(|| format!("interrupted after {} runs", tally.runs)));
+                    reproduced(shown.finding, loaded)
                 }
                 Err(why) => {
                     if !why.is_empty() {
                         warnings.push(format!("replayed by the interpreter only: {why}"));
                     }
-                    reproduced(shown.finding, &loaded)
+                    reproduced(shown.finding, loaded)
                 }
             }
         }

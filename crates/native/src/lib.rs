@@ -20,5 +20,5 @@ pub use error::NativeError;
 pub use raddle_instrument::Keep;
 pub use raddle_runtime::{Plan, Spurious, Step, StepKind, Visible};
 pub use record::{RecordRequest, record, run_explained};
-pub use replay::{Claim, Debugger, Nth, ReplayRequest, Replayed, debug, replay};
+pub use replay::{Checks, Claim, Debugger, Nth, ReplayRequest, Replayed, debug, replay};
 pub use run::{End, Ran, RunRequest, run};

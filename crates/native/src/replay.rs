@@ -1,8 +1,10 @@
 //! `raddle replay`: the real program under an enforced schedule, with the exact detector running along (2015 paper, 2.3).
 //!
 //! The run-time library does the enforcing and says how it went; here the answer is read and put into words. A race counts as
-//! reproduced when the detector reports one at the same two source lines: a check may stand for another access of its line. Errs
-//! towards `not reproduced` and `diverged`; nothing here can make a race of none.
+//! reproduced when the detector sees one of the same two accesses. In a program that was optimised a check may stand for another
+//! access to the same variable on its line, so there such a one counts, too. Other errors count where the program made them at the
+//! place that is named; where a crash cannot say its place, at the end of the schedule. Errs towards `not reproduced` and
+//! `diverged`; nothing here can make a race of none.
 
 mod debug;
 
@@ -11,15 +13,16 @@ pub use debug::{Debugger, debug};
 
 use crate::binary::{self, Binary};
 use crate::run::lines::{Log, Replay, Status, Stop, Waiting, What};
-use crate::run::{End, OPTIONS, OUT, wait};
+use crate::run::{End, OPTIONS, OUT, wait_unless};
 use crate::{NativeError, Plan};
 use raddle_base::SiteId;
 use raddle_event::ProblemKind;
-use raddle_instrument::sites::{Kind, Sites};
-use std::collections::BTreeSet;
+use raddle_instrument::sites::{Kind, Site, Sites};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
@@ -32,15 +35,26 @@ pub struct ReplayRequest {
     /// With the numbers of sites before inlining.
     pub plan: Plan,
     pub claim: Claim,
+    pub checks: Checks,
+    /// Where the plan was made for the same sources, compiled in another way: its numbers of the program's sites.
+    pub origins: Option<BTreeMap<u32, u32>>,
     /// For one run.
     pub time: Duration,
+}
+
+/// Which accesses the program looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checks {
+    Every,
+    /// One may stand for others of its line.
+    Reduced,
 }
 
 /// What is to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
     Race(SiteId, SiteId),
-    Problem(ProblemKind),
+    Problem(ProblemKind, SiteId),
 }
 
 impl Claim {
@@ -74,8 +88,8 @@ pub enum Replayed {
     Diverged(String),
 }
 
-/// Runs the program once under the schedule.
-pub fn replay(request: &ReplayRequest) -> Result<Replayed, NativeError> {
+/// Runs the program once under the schedule. `None`: it was interrupted.
+pub fn replay(request: &ReplayRequest, interrupt: &AtomicBool) -> Result<Option<Replayed>, NativeError> {
     let binary = binary::open(request.program.as_os_str())?;
     let folder = tempfile::Builder::new().prefix("raddle-replay-").tempdir();
     let folder = folder.map_err(|error| NativeError::file(std::env::temp_dir(), error))?;
@@ -91,60 +105,106 @@ pub fn replay(request: &ReplayRequest) -> Result<Replayed, NativeError> {
     command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
     let problem = |error: std::io::Error| NativeError::file(&binary.path, error);
     let mut child = command.spawn().map_err(problem)?;
-    let end = wait(&mut child, (!request.time.is_zero()).then_some(request.time)).map_err(problem)?;
-    Ok(judge(request, &binary, &Log::read(&findings), end))
+    let limit = (!request.time.is_zero()).then_some(request.time);
+    let end = wait_unless(&mut child, limit, Some(interrupt)).map_err(problem)?;
+    if end == End::Killed(INTERRUPTED) {
+        // Ctrl-C goes to everybody; the program may be quicker than we.
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    if interrupt.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    // Programs that it starts may write as well.
+    let mut log = Log::read(&findings);
+    log.lines.retain(|line| line.pid == child.id());
+    Ok(Some(judge(request, &binary, &log, end)))
 }
 
-/// The schedule with what the table of sites knows: copies by inlining, and all places on the lines of the race.
+/// The schedule with what the table of sites knows: copies by inlining, and the places of the race.
 fn with_places(request: &ReplayRequest, sites: &Sites) -> Plan {
     let mut plan = request.plan.clone();
-    for site in sites.iter().filter(|site| site.id != site.original.0) {
-        plan.copies.insert(site.id, site.original.0);
+    for site in sites.iter() {
+        let original = original(request, &site);
+        if site.id != original {
+            plan.copies.insert(site.id, original);
+        }
     }
     if let Claim::Race(a, b) = request.claim {
-        plan.race = [a, b].map(|end| on_line(sites, end));
+        plan.race = [a, b].map(|end| places(request, sites, end));
     }
     plan
 }
 
-fn on_line(sites: &Sites, at: SiteId) -> BTreeSet<u32> {
-    let mut found = BTreeSet::from([at.0]);
-    // Where every copy was inlined, the place itself has no entry.
-    if let Some(wanted) = sites.iter().find(|site| site.original == at) {
-        let same = sites.iter().filter(|site| (site.file, site.line) == (wanted.file, wanted.line));
-        found.extend(same.map(|site| site.id));
+const INTERRUPTED: u8 = 2;
+
+/// No site of a schedule.
+const NOWHERE: u32 = u32::MAX;
+
+/// The number that the schedule has for a site.
+fn original(request: &ReplayRequest, site: &Site<'_>) -> u32 {
+    match &request.origins {
+        None => site.original.0,
+        Some(origins) => origins.get(&site.original.0).copied().unwrap_or(NOWHERE),
+    }
+}
+
+/// The sites in the program that stand for one of the schedule.
+fn places(request: &ReplayRequest, sites: &Sites, at: SiteId) -> BTreeSet<u32> {
+    let own: Vec<Site<'_>> = sites.iter().filter(|site| original(request, site) == at.0).collect();
+    let mut found: BTreeSet<u32> = own.iter().map(|site| site.id).collect();
+    if request.checks == Checks::Reduced
+        && let Some(wanted) = own.first()
+    {
+        let same = |site: &Site<'_>| {
+            let names = [wanted.variable, site.variable];
+            (site.file, site.line) == (wanted.file, wanted.line)
+                && (names[0] == names[1] || names.contains(&""))
+        };
+        found.extend(sites.iter().filter(same).map(|site| site.id));
     }
     found
 }
 
 fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Replayed {
     let words = Words { sites: &binary.sites };
-    let mut followed = false;
+    let followed = log
+        .lines
+        .iter()
+        .any(|line| matches!(&line.what, What::Replay(replay) if replay.status == Status::Followed));
     let faults = log.lines.iter().filter_map(|line| match &line.what {
-        What::Fault(fault) => ProblemKind::named(&fault.kind),
+        What::Fault(fault) => Some(fault),
         _ => None,
     });
-    if faults.map(Claim::Problem).any(|fault| fault == request.claim) {
+    if let Claim::Problem(kind, at) = request.claim
+        && faults.into_iter().any(|fault| {
+            ProblemKind::named(&fault.kind) == Some(kind) && words.is_there(request, fault.site, at)
+        })
+    {
         return Replayed::Reproduced(Vec::new());
     }
-    for line in &log.lines {
-        match &line.what {
-            What::Replay(Replay { status: Status::Followed, .. }) => followed = true,
-            What::Replay(replay) => return words.verdict(request, replay),
-            What::Gap(gap) => return Replayed::Diverged(gap.what.clone()),
-            _ => {}
-        }
+    let last = log.lines.iter().find_map(|line| match &line.what {
+        What::Replay(replay) if replay.status != Status::Followed => Some(replay),
+        _ => None,
+    });
+    if let Some(replay) = last {
+        return words.verdict(request, replay, followed);
     }
-    if let Claim::Problem(kind) = request.claim {
+    let gap = log.lines.iter().find_map(|line| match &line.what {
+        What::Gap(gap) => Some(gap),
+        _ => None,
+    });
+    if let Some(gap) = gap {
+        return Replayed::Diverged(gap.what.clone());
+    }
+    if let Claim::Problem(kind, _) = request.claim {
         let crashed = match kind {
-            ProblemKind::AssertionFailure | ProblemKind::Abort => end == End::Killed(6),
             ProblemKind::NullDereference | ProblemKind::StackOverflow => {
                 matches!(end, End::Killed(7 | 11))
             }
             ProblemKind::DivisionByZero => end == End::Killed(8),
             _ => false,
         };
-        if crashed {
+        if crashed && followed {
             return Replayed::Reproduced(Vec::new());
         }
     }
@@ -157,10 +217,15 @@ fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Repla
             "the program ended with status {status} before the end of the schedule"
         )),
         End::Exited(_) | End::Killed(_) => Replayed::NotReproduced(match request.claim {
+            Claim::Race(a, b) if [a, b].iter().any(|end| !words.has_check(request, *end)) => {
+                "the program followed the schedule, but has no check of its own for one of the two accesses, since another one \
+                 stands for it; replayed without a program, every access has one"
+                    .to_owned()
+            }
             Claim::Race(..) => {
                 "the program followed the schedule, and the two accesses were ordered".to_owned()
             }
-            Claim::Problem(kind) => {
+            Claim::Problem(kind, _) => {
                 format!("the program followed the schedule, and no {} was seen in it", kind.name())
             }
         }),
@@ -173,12 +238,23 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    fn verdict(&self, request: &ReplayRequest, replay: &Replay) -> Replayed {
+    /// Whether something happened at the place; where it happened may not be known.
+    fn is_there(&self, request: &ReplayRequest, site: u32, at: SiteId) -> bool {
+        let Some(site) = self.sites.get(site).filter(|site| site.id != 0) else { return true };
+        let same_line = |wanted: &Site<'_>| (wanted.file, wanted.line) == (site.file, site.line);
+        original(request, &site) == at.0
+            || self.sites.iter().any(|wanted| original(request, &wanted) == at.0 && same_line(&wanted))
+    }
+
+    fn has_check(&self, request: &ReplayRequest, at: SiteId) -> bool {
+        self.sites.iter().any(|site| original(request, &site) == at.0)
+    }
+
+    fn verdict(&self, request: &ReplayRequest, replay: &Replay, followed: bool) -> Replayed {
+        let is_deadlock = matches!(request.claim, Claim::Problem(ProblemKind::Deadlock, _));
         match replay.status {
             Status::Followed | Status::Reproduced => Replayed::Reproduced(replay.accesses.clone()),
-            Status::Deadlock if request.claim == Claim::Problem(ProblemKind::Deadlock) => {
-                Replayed::Reproduced(Vec::new())
-            }
+            Status::Deadlock if is_deadlock && followed => Replayed::Reproduced(Vec::new()),
             Status::Deadlock => {
                 let waiting: Vec<String> = replay.threads.iter().map(|thread| self.waiting(thread)).collect();
                 Replayed::NotReproduced(format!("all threads wait: {}", waiting.join("; ")))

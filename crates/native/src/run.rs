@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -111,13 +112,26 @@ fn out_file(folder: &Path) -> PathBuf {
 /// Time that a program gets to end by itself once it was told to.
 const GRACE: Duration = Duration::from_secs(2);
 
-pub(crate) fn wait(child: &mut Child, limit: Option<Duration>) -> std::io::Result<End> {
+fn wait(child: &mut Child, limit: Option<Duration>) -> std::io::Result<End> {
+    wait_unless(child, limit, None)
+}
+
+/// The same; once `interrupt` is set the program is killed.
+pub(crate) fn wait_unless(
+    child: &mut Child,
+    limit: Option<Duration>,
+    interrupt: Option<&AtomicBool>,
+) -> std::io::Result<End> {
     let began = Instant::now();
     let mut pause = Duration::from_micros(200);
     let mut told: Option<Instant> = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(if told.is_some() { End::Stopped } else { ended(status) });
+        }
+        if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+            told.get_or_insert_with(Instant::now);
+            tell(child, Signal::KILL);
         }
         let over = limit.is_some_and(|limit| began.elapsed() >= limit);
         match told {

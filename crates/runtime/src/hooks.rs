@@ -38,8 +38,11 @@ pub unsafe extern "C" fn __raddle_start(
 ) {
     start::map();
     options::read(environment);
-    if observe::mode() == observe::Mode::Explore {
-        crate::explore::begin();
+    match observe::mode() {
+        observe::Mode::Explore => crate::explore::begin(),
+        // A schedule is for this process, whatever programs it starts.
+        observe::Mode::Replay => options::hide(environment),
+        observe::Mode::Run | observe::Mode::Record => {}
     }
     start::start(__raddle_block());
     crate::interpose::start();

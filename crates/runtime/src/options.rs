@@ -44,12 +44,28 @@ pub unsafe fn read(mut environment: *const *const c_char) {
     let _ = OPTIONS.set(options);
 }
 
+/// Programs that this one starts have none of it.
+pub unsafe fn hide(mut environment: *const *const c_char) {
+    while !(*environment).is_null() {
+        for name in [c"RADDLE_OUT=", c"RADDLE_OPTIONS="] {
+            let entry = (*environment).cast_mut();
+            if libc::strncmp(entry, name.as_ptr(), name.count_bytes()) == 0 {
+                *entry.add(name.count_bytes()) = 0;
+            }
+        }
+        environment = environment.add(1);
+    }
+}
+
 pub fn get() -> &'static Options {
     OPTIONS.get_or_init(Options::default)
 }
 
 impl Options {
     fn parse(&mut self, text: &str) {
+        // The schedule comes last: its path may have commas.
+        let (text, schedule) = text.split_once("schedule=").unwrap_or((text, ""));
+        self.schedule = schedule.to_owned();
         for (key, value) in text.split(',').filter_map(|part| part.split_once('=')) {
             match key {
                 "mode" => observe::set_mode(match value {
@@ -61,7 +77,6 @@ impl Options {
                 "every" => self.every = value == "1",
                 "channel" => self.channel = value.parse().unwrap_or(-1),
                 "spurious" => self.no_spurious = value == "0",
-                "schedule" => self.schedule = value.to_owned(),
                 "collect" => self.collect = value.parse().unwrap_or(0),
                 "clock" => self.clock = value.parse().unwrap_or(0),
                 _ => {}

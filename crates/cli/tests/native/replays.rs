@@ -189,6 +189,181 @@ fn what_leaves_the_schedule_is_said_and_nothing_hangs() {
     assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }
 
+/// A witness that shows this, and the program by itself and as `raddle cc -O2` makes it: what a replay says, and its exit code.
+fn replayed_with(
+    folder: &Path,
+    name: &str,
+    source: &str,
+    shows: &str,
+    way: &str,
+) -> Vec<(String, Option<i32>)> {
+    let (file, program) = (format!("{name}.c"), format!("./{name}"));
+    std::fs::write(folder.join(&file), source).expect("it can be written");
+    raddle(folder, &["check", "-q", &file]);
+    raddle(folder, &["cc", "-O2", "-g", "-pthread", &file, "-o", &program]);
+    let entries = std::fs::read_dir(folder.join("raddle-witness")).expect("witnesses were written");
+    let files = entries.map(|entry| entry.expect("an entry").path());
+    let is_it = |file: &std::path::PathBuf| {
+        std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("shows: {shows}\n")))
+    };
+    let witness = files.into_iter().find(is_it).expect("it was found");
+    let witness = witness.to_str().expect("a plain name");
+    let run = |inputs: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
+            .current_dir(folder)
+            .args(["replay", "--format", "concise", witness])
+            .args(inputs)
+            .env("WAY", way)
+            .env("TMPDIR", folder)
+            .output()
+            .expect("raddle starts");
+        let said = [output.stdout, output.stderr].concat();
+        (String::from_utf8_lossy(&said).into_owned(), output.status.code())
+    };
+    vec![run(&[]), run(&[&program])]
+}
+
+/// The variable of the claim races by default; with a way set it does not, and another one on the same line still does.
+const TWO_ON_A_LINE: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static int shared, other, apart[2];
+static void *worker(void *arg)
+{
+    int *p = getenv("WAY") && getenv("WAY")[0] ? &apart[arg != NULL] : &shared;
+    *p += 1, other += 1;
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, worker, NULL);
+    pthread_create(&b, NULL, worker, apart);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_race_of_others_on_the_line_is_not_it() {
+    for (way, words) in [("", "reproduced natively, 1 of 1"), ("apart", "not reproduced natively")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (said, _) in replayed_with(folder.path(), "line", TWO_ON_A_LINE, "data-race shared", way) {
+            assert!(said.contains(words), "{way}: {said}");
+        }
+    }
+}
+
+/// Fails at the second assertion by default, at the first with a way set.
+const TWO_ASSERTIONS: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int x;
+static void *worker(void *arg)
+{
+    atomic_store(&x, 1);
+    return arg;
+}
+int main(void)
+{
+    pthread_t a;
+    pthread_create(&a, NULL, worker, NULL);
+    int seen = atomic_load(&x);
+    if (getenv("WAY") && getenv("WAY")[0])
+        assert(seen != 1);
+    assert(seen != 1);
+    pthread_join(a, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn another_assertion_is_not_it() {
+    for (way, words) in [("", "reproduced natively, 1 of 1"), ("other", "not reproduced natively")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (said, _) in replayed_with(folder.path(), "two", TWO_ASSERTIONS, "assertion-failure", way) {
+            assert!(said.contains(words), "{way}: {said}");
+        }
+    }
+}
+
+/// With a way set the process only starts the program again.
+const STARTS_ITSELF: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static int shared;
+static void *worker(void *arg)
+{
+    shared++;
+    return arg;
+}
+int main(void)
+{
+    if (getenv("WAY") && getenv("WAY")[0])
+        return system("WAY= /proc/$PPID/exe");
+    pthread_t a, b;
+    pthread_create(&a, NULL, worker, NULL);
+    pthread_create(&b, NULL, worker, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_schedule_is_for_one_process() {
+    // A folder with a comma: the runtime's options are separated by commas.
+    for (way, words) in [("", "reproduced natively, 1 of 1"), ("again", "diverged natively")] {
+        let folder = tempfile::Builder::new().prefix("a,schedule=b").tempdir().expect("a folder");
+        for (said, _) in replayed_with(folder.path(), "starts", STARTS_ITSELF, "data-race shared", way) {
+            assert!(said.contains(words), "{way}: {said}");
+        }
+    }
+}
+
+/// Scopes that are left early, and functions that clang knows: the code of these differs with the level of optimisation.
+const SCOPES: &str = r#"
+#include <pthread.h>
+#include <string.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static char text[8];
+static void *worker(void *arg)
+{
+    for (int i = 0; i < 2; i++) {
+        pthread_mutex_lock(&m);
+        int done = text[i] == 'x';
+        pthread_mutex_unlock(&m);
+        if (done)
+            return arg;
+    }
+    memset(text, 'x', sizeof text);
+    return arg;
+}
+int main(int argc, char **argv)
+{
+    if (argc > 5)
+        return 1;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, worker, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_of_the_same_sources_follows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (said, code) in replayed_with(folder.path(), "scopes", SCOPES, "data-race text", "") {
+        assert!(said.contains("reproduced natively, 1 of 1"), "{said}");
+        assert_eq!(code, Some(1));
+    }
+}
+
 #[test]
 fn the_program_itself_can_be_given() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -213,14 +388,20 @@ fn a_debugger_stops_with_both_threads_there() {
     std::fs::write(folder.path().join("ways.c"), WAYS).expect("it can be written");
     raddle(folder.path(), &["check", "-q", "ways.c"]);
     let witness = only_witness(folder.path());
-    let output = raddle(folder.path(), &["replay", "--gdb", &witness]);
-    let (said, shown) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
-    if said.contains("gdb is not installed") {
-        assert_eq!(output.status.code(), Some(2));
-        return;
+    for (flag, breakpoint, frame) in [
+        ("--gdb", "hit Breakpoint", "in worker () at ways.c:24"),
+        ("--lldb", "stop reason = breakpoint", "`worker at ways.c:24"),
+    ] {
+        let output = raddle(folder.path(), &["replay", flag, &witness]);
+        let (said, shown) =
+            (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+        if said.contains("is not installed") {
+            assert_eq!(output.status.code(), Some(2));
+            continue;
+        }
+        assert!(shown.contains(breakpoint), "{shown}\n{said}");
+        assert_eq!(shown.matches(frame).count(), 2, "{shown}\n{said}");
     }
-    assert!(shown.contains("hit Breakpoint"), "{shown}\n{said}");
-    assert_eq!(shown.matches("in worker () at ways.c:24").count(), 2, "{shown}\n{said}");
 }
 
 #[test]

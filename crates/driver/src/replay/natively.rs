@@ -1,34 +1,37 @@
 //! The schedule on the program itself: built for it, unless the inputs are a program that `raddle cc` built.
 
 use super::steps;
-use super::{Native, Tally};
+use super::{Native, Prepared, Tally};
 use crate::load::Loaded;
-use crate::natively::Built;
 use crate::witness::{self, Record};
 use crate::{DataModel, DriverError, Subject};
 use raddle_config::Config;
 use raddle_libmodel::Meaning;
 use raddle_native::cc::{Controlled, build_controlled};
-use raddle_native::{Claim, Debugger, Plan, ReplayRequest, Replayed, debug, replay};
+use raddle_native::{Checks, Claim, Debugger, Plan, ReplayRequest, Replayed, debug, replay};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How often the program did what the witness says. `Err`: why it cannot be run natively.
 pub(super) fn tally(
-    loaded: &Loaded,
+    prepared: &Prepared,
     record: &Record,
-    subject: &Subject,
-    built: Option<&Built>,
     native: &Native,
+    interrupt: &AtomicBool,
 ) -> Result<Result<Tally, String>, DriverError> {
-    let (_program, request) = match request(loaded, record, subject, built, native)? {
+    let (_program, request) = match request(prepared, record, native)? {
         Ok(ready) => ready,
         Err(why) => return Ok(Err(why)),
     };
-    let mut tally = Tally { reproduced: 0, runs: 0, first_other: None };
-    for _ in 0..native.times {
+    let mut tally = Tally { reproduced: 0, runs: 0, first_other: None, interrupted: false };
+    while tally.runs < native.times {
+        let Some(replayed) = replay(&request, interrupt)? else {
+            tally.interrupted = true;
+            break;
+        };
         tally.runs += 1;
-        match replay(&request)? {
+        match replayed {
             Replayed::Reproduced(_) => tally.reproduced += 1,
             other => {
                 tally.first_other.get_or_insert_with(|| words(other));
@@ -40,19 +43,18 @@ pub(super) fn tally(
 
 /// Runs the program once to see it, then in a debugger, whose exit status is the result. `Err`: why not.
 pub(super) fn debugged(
-    loaded: &Loaded,
+    prepared: &Prepared,
     record: &Record,
-    subject: &Subject,
-    built: Option<&Built>,
     debugger: Debugger,
 ) -> Result<Result<u8, String>, DriverError> {
-    let (_program, request) = match request(loaded, record, subject, built, &Native::default())? {
+    let (_program, request) = match request(prepared, record, &Native::default())? {
         Ok(ready) => ready,
         Err(why) => return Ok(Err(why)),
     };
-    match replay(&request)? {
-        Replayed::Reproduced(ends) => Ok(Ok(debug(&request, &ends, debugger)?)),
-        other => Ok(Err(words(other))),
+    match replay(&request, &AtomicBool::new(false))? {
+        Some(Replayed::Reproduced(ends)) => Ok(Ok(debug(&request, &ends, debugger)?)),
+        Some(other) => Ok(Err(words(other))),
+        None => Ok(Err("interrupted".to_owned())),
     }
 }
 
@@ -66,12 +68,11 @@ fn words(replayed: Replayed) -> String {
 
 /// The program and how it is to be run, or why it cannot be.
 fn request(
-    loaded: &Loaded,
+    prepared: &Prepared,
     record: &Record,
-    subject: &Subject,
-    built: Option<&Built>,
     native: &Native,
 ) -> Result<Result<(Ready, ReplayRequest), String>, DriverError> {
+    let Prepared { loaded, subject, built, origins } = prepared;
     if loaded.program.data_model == DataModel::Ilp32 {
         return Ok(Err("32-bit programs are interpreted only".to_owned()));
     }
@@ -100,11 +101,23 @@ fn request(
     let plan = Plan { patience: Some(native.patience), ..plan };
     let claim = match record.claim {
         witness::Claim::Race(a, b) => Claim::Race(a, b),
-        witness::Claim::Problem(kind, _) => Claim::Problem(kind),
+        witness::Claim::Problem(kind, site) => Claim::Problem(kind, site),
     };
     let (arguments, stdin) = (subject.args.clone(), subject.stdin.clone());
-    let path = program.path().to_owned();
-    let request = ReplayRequest { program: path, arguments, stdin, plan, claim, time: native.time };
+    let checks = match &program {
+        Ready::Given(_) => Checks::Reduced,
+        Ready::Made(_) => Checks::Every,
+    };
+    let request = ReplayRequest {
+        program: program.path().to_owned(),
+        arguments,
+        stdin,
+        plan,
+        claim,
+        checks,
+        origins: origins.clone(),
+        time: native.time,
+    };
     Ok(Ok((program, request)))
 }
 

@@ -5,18 +5,20 @@
 use super::steps;
 use crate::Subject;
 use crate::load::{Loaded, load};
+use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_event::{Choice, ProblemKind, Schedule};
 use raddle_interp::Interp;
 use raddle_libmodel::Meaning;
 use raddle_machine::{IgnoreEvents, Machine, Status, Visibility};
 use raddle_native::cc::build_controlled;
-use raddle_native::{Claim, Plan, ReplayRequest, Replayed, replay};
+use raddle_native::{Checks, Claim, Plan, ReplayRequest, Replayed, replay};
 use raddle_testkit::fixtures::{files, parse};
 use raddle_testkit::programs::{Profile, branchy, generate, knotted};
 use raddle_testkit::random::Random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Longer runs say nothing new.
@@ -78,10 +80,11 @@ fn follow(subject: &Subject, seed: u64) -> usize {
         let mut random = Random::new(seed * 3 + round as u64);
         let Some((schedule, status)) = walk(&loaded, &visibility, &mut random) else { continue };
         let plan = steps::plan(&loaded, &Witness { schedule, visibility }).expect("it can be walked again");
-        let replayed = replay(&request_for(program.path().to_owned(), plan)).expect("it starts");
+        let request = request_for(program.path().to_owned(), plan);
+        let replayed = replay(&request, &AtomicBool::new(false)).expect("it starts");
         match (&status, &replayed) {
-            (Status::Deadlock, Replayed::Reproduced(_)) => {}
-            (Status::Exited(_), Replayed::NotReproduced(_)) => {}
+            (Status::Deadlock, Some(Replayed::Reproduced(_))) => {}
+            (Status::Exited(_), Some(Replayed::NotReproduced(_))) => {}
             _ => panic!("{:?}, round {round}: {status:?}, natively {replayed:?}", subject.inputs),
         }
         followed += 1;
@@ -95,7 +98,9 @@ fn request_for(program: PathBuf, plan: Plan) -> ReplayRequest {
         arguments: Vec::new(),
         stdin: None,
         plan: Plan { patience: Some(Duration::from_secs(20)), ..plan },
-        claim: Claim::Problem(ProblemKind::Deadlock),
+        claim: Claim::Problem(ProblemKind::Deadlock, SiteId(0)),
+        checks: Checks::Every,
+        origins: None,
         time: Duration::from_secs(120),
     }
 }

@@ -21,6 +21,16 @@ impl Debugger {
         }
     }
 
+    /// What it may be called. Debian's packages of lldb have no program of the plain name.
+    fn programs(self) -> Vec<String> {
+        let versions = match self {
+            Debugger::Gdb => 0..0,
+            Debugger::Lldb => 13..40_u32,
+        };
+        let numbered = versions.rev().map(|version| format!("{}-{version}", self.name()));
+        [self.name().to_owned()].into_iter().chain(numbered).collect()
+    }
+
     /// `--batch` for a debugger that is not talked to: its standard input is no terminal.
     fn words(self, stdin: Option<&str>, batch: bool) -> Vec<OsString> {
         const STOPPED: &str = "__raddle_stopped";
@@ -68,14 +78,18 @@ pub fn debug(request: &ReplayRequest, ends: &[Nth], debugger: Debugger) -> Resul
     std::fs::write(&schedule, plan.to_string()).map_err(|error| NativeError::file(&schedule, error))?;
     let stdin = request.stdin.as_ref().map(|path| path.to_string_lossy());
     let batch = !std::io::IsTerminal::is_terminal(&std::io::stdin());
-    let mut command = Command::new(debugger.name());
-    command.args(debugger.words(stdin.as_deref(), batch)).arg(&binary.path).args(&request.arguments);
-    command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
-    match command.status() {
-        Ok(status) => Ok(status.code().unwrap_or(1) as u8),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(NativeError::NoDebugger { name: debugger.name() })
-        }
-        Err(error) => Err(NativeError::Tool { tool: debugger.name().to_owned(), reason: error.to_string() }),
+    let run = |name: &str| {
+        let mut command = Command::new(name);
+        command.args(debugger.words(stdin.as_deref(), batch)).arg(&binary.path).args(&request.arguments);
+        command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
+        command.status()
+    };
+    for name in debugger.programs() {
+        return match run(&name) {
+            Ok(status) => Ok(status.code().unwrap_or(1) as u8),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => Err(NativeError::Tool { tool: name, reason: error.to_string() }),
+        };
     }
+    Err(NativeError::NoDebugger { name: debugger.name() })
 }

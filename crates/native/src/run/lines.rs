@@ -109,6 +109,8 @@ pub(crate) struct Waiting {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) site: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -6,8 +6,8 @@
 
 use super::operation::{Family, How, Kind, Mode, Operation, Outcome};
 use super::pairs::Touch;
-use super::schedule::Arrival;
-use super::{CONSISTENT, Ending, batons, is_on, stop};
+use super::schedule::{self, Arrival};
+use super::{CONSISTENT, Ending, batons, is_detecting, is_on, stop};
 use crate::atomics;
 use crate::explore;
 use crate::lanes;
@@ -109,6 +109,13 @@ pub fn created(me: &Thread, child: u32, detached: bool) {
     }
 }
 
+/// It could not be made after all.
+pub fn not_created(child: u32) {
+    if is_on() {
+        super::with(|model| model.not_created(child));
+    }
+}
+
 /// The program has this handle for it.
 pub fn named(handle: u64, thread: u32) {
     if is_on() {
@@ -146,6 +153,9 @@ pub fn exit(ending: Ending) {
     if let Some(me) = controlled() {
         let site = me.call_site();
         stop(me, Operation { number: ending.number(), ..Operation::new(Kind::Exit, site) });
+        if let (Some(problem), true) = (ending.problem(), is_detecting()) {
+            schedule::fault(problem, me.id, site, 0);
+        }
     }
 }
 

@@ -271,11 +271,7 @@ impl Enforcer {
 
     pub fn note(&mut self, note: &Note) {
         if let Noted::Fault(fault) = note.what {
-            let Note { thread, site, object, .. } = note;
-            let name = fault.name();
-            let text =
-                format!(r#""fault":{{"kind":"{name}","thread":{thread},"site":{site},"object":{object}}}"#);
-            line(&text);
+            self::fault(fault.name(), note.thread, note.site, note.object);
         }
     }
 
@@ -317,6 +313,11 @@ impl Enforcer {
         text.push(']');
         end("deadlock", &text)
     }
+}
+
+/// An error of the program.
+pub fn fault(kind: &str, thread: u32, site: u32, object: usize) {
+    line(&format!(r#""fault":{{"kind":"{kind}","thread":{thread},"site":{site},"object":{object}}}"#));
 }
 
 /// The run is over as far as the replay is concerned.

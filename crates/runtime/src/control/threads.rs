@@ -24,6 +24,11 @@ impl Model {
         }
     }
 
+    /// The system had no thread to spare.
+    pub fn not_created(&mut self, child: u32) {
+        self.lives[child as usize] = Life { ended: true, joined: true, ..Life::default() };
+    }
+
     pub(super) fn join_variants(&self, me: u32, operation: &Operation, open: &mut dyn FnMut(u32)) {
         let child = operation.number as u32;
         let ready =

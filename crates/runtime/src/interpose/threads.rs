@@ -282,6 +282,7 @@ unsafe fn make(
         calls::named(own_handle, id);
         register(start, own_handle, index);
     } else {
+        calls::not_created(id);
         let start = Box::from_raw(start);
         start.thread.abandon();
     }
