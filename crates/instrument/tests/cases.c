@@ -243,3 +243,8 @@ int pthread_cond_wait(cond *, mutex *);
 struct queue { mutex m; cond c; };
 __attribute__((noinline)) static int wait_for(struct queue *q) { return pthread_cond_wait(&q->c, &q->m); }
 void f(struct queue *q) { while (!g) wait_for(q); }
+
+// CASE an annotation of the program orders what is around it
+// CHECKS: write4=2 release=1
+void __raddle_release(void *, unsigned);
+void f(void) { g = 1; __raddle_release(&g, 0); g = 2; }
