@@ -101,6 +101,10 @@ impl Clock {
         }
     }
 
+    pub fn forget_every_source(&mut self) {
+        self.from_slot = 0;
+    }
+
     pub fn values(&self) -> &[u32] {
         if self.len == 0 {
             return &[];

@@ -44,6 +44,7 @@ mod people;
 mod record;
 mod records;
 mod report;
+mod rounds;
 mod slots;
 mod spans;
 mod spin;

@@ -24,6 +24,12 @@ real! {
 
 /// Where glibc 2.36 keeps the number of parties in a `pthread_barrier_t`, for barriers that were not initialised through us.
 const PARTIES: usize = 8;
+const SHARED: usize = 12;
+
+/// Whether a barrier may be used by several processes.
+unsafe fn is_shared(barrier: usize) -> bool {
+    *((barrier + SHARED) as *const u32) != 0
+}
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sem_init(semaphore: usize, shared: i32, value: u32) -> i32 {
@@ -105,6 +111,12 @@ pub unsafe extern "C" fn pthread_barrier_destroy(barrier: usize) -> i32 {
     if let Err(error) = may_end(Family::Barrier, barrier) {
         return error;
     }
+    if !is_shared(barrier)
+        && control::is_detecting()
+        && let Some(thread) = thread::current()
+    {
+        objects::wait_until_left(thread, barrier);
+    }
     let result = real::pthread_barrier_destroy(barrier);
     goes(barrier);
     result
@@ -117,10 +129,18 @@ pub unsafe extern "C" fn pthread_barrier_wait(barrier: usize) -> i32 {
         return controlled_barrier(barrier);
     }
     let parties = *((barrier + PARTIES) as *const u32);
-    let round = objects::arrive(thread, barrier, parties);
-    let result = real::pthread_barrier_wait(barrier);
-    objects::depart(thread, barrier, round);
-    result
+    let Some(place) = objects::arrive(thread, barrier, parties) else {
+        return real::pthread_barrier_wait(barrier);
+    };
+    // Other processes may be among those who wait.
+    let serial = if is_shared(barrier) {
+        real::pthread_barrier_wait(barrier)
+    } else {
+        place.wait();
+        if place.is_last { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
+    };
+    objects::depart(thread, barrier, place);
+    serial
 }
 
 fn controlled_barrier(barrier: usize) -> i32 {
@@ -129,10 +149,10 @@ fn controlled_barrier(barrier: usize) -> i32 {
     if let Some(error) = calls::arrive(barrier).filter(|result| *result != 0) {
         return error;
     }
-    let round = detector().map(|thread| objects::arrive(thread, barrier, parties));
+    let place = detector().and_then(|thread| objects::arrive(thread, barrier, parties));
     let serial = calls::leave(barrier);
-    if let (Some(thread), Some(round)) = (detector(), round) {
-        objects::depart(thread, barrier, round);
+    if let (Some(thread), Some(place)) = (detector(), place) {
+        objects::depart(thread, barrier, place);
     }
     if serial { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
 }
