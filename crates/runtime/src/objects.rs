@@ -10,6 +10,7 @@ use crate::contexts::LastSet;
 use crate::gate;
 use crate::layout::{self, GRANULE, HAS_OBJECTS, TABLES};
 use crate::log::{self, What};
+use crate::rounds::{Place, Rounds};
 use crate::spin::{Owned, Taken};
 use crate::stable::Stable;
 use crate::table::TABLE_BYTES;
@@ -32,10 +33,7 @@ pub struct Object {
     clock: Clock,
     /// Releases in shared mode.
     shared: Clock,
-    /// Arrivals at a barrier, of even and odd rounds: a round is over before the one after the next begins.
-    rounds: [Clock; 2],
-    parties: u32,
-    arrived: u32,
+    rounds: Rounds,
 }
 
 /// A lock was acquired. Nobody else changes the object while the real lock is held exclusively.
@@ -65,8 +63,8 @@ pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
     gate::leave(thread);
 }
 
-/// A lock is about to be released.
-pub fn release(thread: &mut Thread, address: usize) {
+/// A lock is about to be released. If the thread does not hold it exclusively, `works` says whether that will work.
+pub fn release(thread: &mut Thread, address: usize, works: impl FnOnce() -> bool) {
     if thread.apart > 0 {
         return;
     }
@@ -81,6 +79,9 @@ pub fn release(thread: &mut Thread, address: usize) {
         return collect::if_needed(thread);
     }
     gate::leave(thread);
+    if !works() {
+        return;
+    }
     with(thread, address, |thread, object| {
         if thread.held().iter().any(|held| held.address == address) {
             object.release_shared(thread, address);
@@ -159,31 +160,38 @@ pub fn hear(thread: &mut Thread, address: usize, what: What) {
     });
 }
 
-/// The round in which the thread arrives.
-pub fn arrive(thread: &mut Thread, address: usize, parties: u32) -> u32 {
-    let mut round = 0;
+/// The thread arrives at a barrier; `None` in a signal handler that interrupted an operation on it.
+pub fn arrive(thread: &mut Thread, address: usize, parties: u32) -> Option<Place> {
+    let mut place = None;
     with(thread, address, |thread, object| {
-        if object.parties == 0 {
-            object.parties = parties.max(1);
-        }
-        round = object.arrived / object.parties;
-        let clock = &mut object.rounds[round as usize % 2];
-        if object.arrived % object.parties == 0 {
-            clock.clear();
-        }
-        object.arrived = object.arrived.wrapping_add(1);
-        log::event(thread, What::Arrive, address, u64::from(round), 0);
-        clock.join_from(thread);
+        let here = object.rounds.arrive(thread, parties);
+        log::event(thread, What::Arrive, address, u64::from(here.number()), 0);
         thread.after_release();
+        place = Some(here);
     });
-    round
+    place
 }
 
-pub fn depart(thread: &mut Thread, address: usize, round: u32) {
+/// The round of the thread is complete.
+pub fn depart(thread: &mut Thread, address: usize, place: Place) {
     with(thread, address, |thread, object| {
-        log::event(thread, What::Depart, address, u64::from(round), 0);
-        thread.acquire(&object.rounds[round as usize % 2]);
+        log::event(thread, What::Depart, address, u64::from(place.number()), 0);
+        thread.acquire(place.clock());
+        object.rounds.left();
+        place.leave();
     });
+}
+
+/// Waits until everybody has left a barrier that is about to go, as the C library does.
+pub fn wait_until_left(thread: &mut Thread, address: usize) {
+    let mut empty = false;
+    while !empty {
+        empty = true;
+        with(thread, address, |_, object| empty = object.rounds.is_empty());
+        if !empty {
+            gate::pause();
+        }
+    }
 }
 
 /// The object is initialised ([`What::Init`]) or destroyed.
@@ -193,7 +201,7 @@ pub fn new_life(thread: &mut Thread, address: usize, parties: u32, what: What) {
     forget(thread, address);
     gate::leave(thread);
     if parties != 0 {
-        with(thread, address, |_, object| object.parties = parties);
+        with(thread, address, |_, object| object.rounds.set_parties(parties));
     }
 }
 
@@ -214,10 +222,9 @@ pub fn forget_range(thread: &Thread, start: usize, end: usize) {
 /// Values of these slots no longer tell whose they are.
 pub fn forget_sources(slots: &[usize]) {
     OBJECTS.each(|object| {
-        let [even, odd] = &mut object.rounds;
-        for clock in [&mut object.clock, &mut object.shared, even, odd] {
-            clock.forget_source(slots);
-        }
+        object.clock.forget_source(slots);
+        object.shared.forget_source(slots);
+        object.rounds.forget_sources(slots);
     });
 }
 
@@ -237,12 +244,9 @@ fn forget(thread: &Thread, address: usize) {
     object.owner = 0;
     object.depth = 0;
     object.last_set = LastSet::default();
-    object.parties = 0;
-    object.arrived = 0;
-    for clock in [&mut object.clock, &mut object.shared] {
-        clock.clear();
-    }
-    object.rounds.iter_mut().for_each(Clock::clear);
+    object.clock.clear();
+    object.shared.clear();
+    object.rounds.forget();
     if taken == Taken::Locked {
         object.lock.free();
     }

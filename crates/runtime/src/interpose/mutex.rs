@@ -6,6 +6,7 @@ use crate::log::{self, What};
 use crate::objects;
 use crate::thread::{self, Mode};
 use libc::{EOWNERDEAD, timespec};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const THRD_SUCCESS: i32 = 0;
 const THRD_BUSY: i32 = 1;
@@ -50,11 +51,30 @@ pub fn taken(lock: usize, mode: Mode, result: i32) -> i32 {
 
 #[inline(always)]
 pub fn giving_up(lock: usize) {
+    giving_up_if(lock, || true);
+}
+
+#[inline(always)]
+fn giving_up_if(lock: usize, works: impl FnOnce() -> bool) {
     if control::is_detecting()
         && let Some(thread) = thread::current()
     {
-        objects::release(thread, lock);
+        objects::release(thread, lock, works);
     }
+}
+
+/// Whether an unlock of this mutex by the calling thread will not fail: some kinds look whether it is the owner (glibc's layout).
+#[cold]
+unsafe fn unlocks(mutex: usize) -> bool {
+    const OWNER: usize = 8;
+    const KIND: usize = 16;
+    const RECURSIVE: u32 = 1;
+    const CHECKING: u32 = 2;
+    const ROBUST: u32 = 16;
+    let word = |at: usize| unsafe { (*((mutex + at) as *const AtomicU32)).load(Relaxed) };
+    let kind = word(KIND);
+    let looks = matches!(kind & 3, RECURSIVE | CHECKING) || kind & ROBUST != 0;
+    !looks || word(OWNER) == libc::syscall(libc::SYS_gettid) as u32
 }
 
 /// Under control: the model has released it, or says why not.
@@ -174,7 +194,7 @@ pub unsafe extern "C" fn pthread_mutex_unlock(mutex: usize) -> i32 {
     if let Some(result) = calls::unlock(Family::Mutex, mutex) {
         return given_up(mutex, result);
     }
-    giving_up(mutex);
+    giving_up_if(mutex, || unlocks(mutex));
     real::pthread_mutex_unlock(mutex)
 }
 
@@ -262,7 +282,7 @@ pub unsafe extern "C" fn mtx_unlock(mutex: usize) -> i32 {
     if let Some(result) = calls::unlock(Family::Mutex, mutex) {
         return thrd(given_up(mutex, result));
     }
-    giving_up(mutex);
+    giving_up_if(mutex, || unlocks(mutex));
     real::mtx_unlock(mutex)
 }
 
