@@ -24,7 +24,7 @@ const LARGE: usize = 4 << 20;
 /// New memory, about to be handed to the program.
 pub fn made(thread: &mut Thread, address: usize, bytes: usize, usable: usize) {
     if thread.busy > 0 {
-        return;
+        return blocks::forget(address);
     }
     gate::enter(thread);
     clean(thread, address, address + usable.max(bytes));
@@ -34,10 +34,10 @@ pub fn made(thread: &mut Thread, address: usize, bytes: usize, usable: usize) {
     gate::leave(thread);
 }
 
-/// The program gives the block back; nothing was done to it yet.
-pub fn gone(thread: &mut Thread, address: usize) {
+/// The program gives the block back; nothing was done to it yet. Its size, if it is known.
+pub fn gone(thread: &mut Thread, address: usize) -> Option<usize> {
     if thread.busy > 0 {
-        return;
+        return None;
     }
     gate::enter(thread);
     let bytes = blocks::free(address);
@@ -54,11 +54,13 @@ pub fn gone(thread: &mut Thread, address: usize) {
         log::event(thread, What::Free, address, 0, 0);
     }
     gate::leave(thread);
+    bytes
 }
 
 /// Forgets everything about some memory. Inside the gate; nobody else may use the memory.
 pub fn clean(thread: &mut Thread, start: usize, end: usize) {
     objects::forget_range(thread, start, end);
+    thread.caches().walks.forget_range(start, end);
     control::forget_range(start, end);
     let (first, last) = (start & !(GRANULE - 1), end.next_multiple_of(GRANULE));
     let mut at = first;

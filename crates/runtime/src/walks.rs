@@ -24,6 +24,12 @@ pub struct Walk {
 }
 
 impl Walk {
+    /// Where its bytes begin and end.
+    fn ends(&self) -> (usize, usize) {
+        let last = self.first.wrapping_add_signed(self.stride.wrapping_mul(self.count as isize - 1));
+        (self.first.min(last), self.first.max(last) + self.size as usize)
+    }
+
     fn is_short(&self) -> bool {
         self.count <= SHORT && self.stride.unsigned_abs() <= self.size as usize
     }
@@ -41,12 +47,24 @@ struct Entry {
 pub struct Walks {
     entries: [Entry; ENTRIES],
     generation: u64,
+    /// All walks of this generation lie in between.
+    low: usize,
+    high: usize,
 }
 
 impl Walks {
     #[inline(always)]
     pub fn forget(&mut self) {
         self.generation += 1;
+        (self.low, self.high) = (usize::MAX, 0);
+    }
+
+    /// This memory is new: what was walked there was something else.
+    #[inline(always)]
+    pub fn forget_range(&mut self, start: usize, end: usize) {
+        if start < self.high && self.low < end {
+            self.forget();
+        }
     }
 
     fn slot(walk: &Walk) -> usize {
@@ -64,6 +82,8 @@ impl Walks {
     }
 
     fn put(&mut self, walk: Walk) {
+        let (low, high) = walk.ends();
+        (self.low, self.high) = (self.low.min(low), self.high.max(high));
         self.entries[Self::slot(&walk)] = Entry { walk, generation: self.generation };
     }
 }
@@ -85,10 +105,9 @@ pub fn step(thread: &mut Thread, walk: Walk, site: u32) {
     let Walk { first, stride, count, size, kind } = walk;
     gate::enter(thread);
     let context = contexts::of(thread, site, Shape::plain(size as usize, kind == Kind::Write));
-    let last = first.wrapping_add_signed(stride.wrapping_mul(count as isize - 1));
     if stride.unsigned_abs() <= size as usize {
-        let (low, high) = (first.min(last), first.max(last));
-        spans::span(thread, low, high - low + size as usize, kind, context);
+        let (low, high) = walk.ends();
+        spans::span(thread, low, high - low, kind, context);
     } else {
         let mut at = first;
         for _ in 0..count {

@@ -1,6 +1,7 @@
 //! The heap and mapped memory: what is handed out is new to everybody, what is given back is written.
 
 use super::real::real;
+use super::wrappers;
 use crate::blocks;
 use crate::gate;
 use crate::heap;
@@ -48,16 +49,19 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: size_t) -> *mut c_vo
     if explored::is_on() {
         return explored::resize(block, bytes);
     }
-    if let Some(thread) = thread::current() {
-        heap::gone(thread, block as usize);
-    }
+    let old = thread::current().and_then(|thread| heap::gone(thread, block as usize));
     let new = __libc_realloc(block, bytes);
     if new.is_null() && bytes != 0 {
         // The old block stays as it was.
         made(block, real::malloc_usable_size(block));
         return new;
     }
-    made(new, bytes)
+    made(new, bytes);
+    // What was in the old block was written to the new one.
+    if !new.is_null() {
+        wrappers::writes(new, old.unwrap_or(0).min(bytes));
+    }
+    new
 }
 
 #[unsafe(no_mangle)]
