@@ -4,7 +4,7 @@
 //! Calls through pointers reach the function around it too; calls from code without bitcode do not.
 
 use crate::hooks::PREFIX;
-use crate::llvm::{Builder, Module, Value};
+use crate::llvm::{Builder, Module, Type, Value};
 
 /// A function that acts on the lock which one of its arguments points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,20 +70,23 @@ fn one(module: &Module, function: Value, lock: &OwnLock) -> Result<(), &'static 
     let builder = Builder::new(module);
     let arguments = around.parameters();
     builder.at_end(module.add_block(around));
-    let hook = |name: &str, arguments: &[Value]| {
+    let hook_with = |name: &str, result: Type, arguments: &[Value]| {
         let types: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
-        let function = module.declare(&format!("{PREFIX}own_{name}"), module.void(), &types);
+        let function = module.declare(&format!("{PREFIX}own_{name}"), result, &types);
         module.set_attribute(function, None, "nounwind", 0);
-        builder.call(function, arguments);
+        builder.call(function, arguments)
+    };
+    let hook = |name: &str, arguments: &[Value]| {
+        hook_with(name, module.void(), arguments);
     };
     let address = arguments[position];
     let mode = builder.int32(u32::from(lock.mode == Mode::Shared));
     if lock.does == Does::Release {
         hook("release", &[address]);
     }
-    hook("begin", &[]);
+    let depth = hook_with("begin", module.int(32), &[]);
     let result = builder.call(function, &arguments);
-    hook("end", &[]);
+    hook("end", &[depth]);
     match lock.does {
         Does::Release => {}
         Does::Acquire => hook("acquired", &[address, mode]),

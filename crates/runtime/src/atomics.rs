@@ -82,7 +82,7 @@ pub fn enter(
     site: u32,
 ) -> bool {
     let depth = thread.pending.depth;
-    if depth == NESTED || bytes == 0 || bytes > 2 * UNIT {
+    if depth == NESTED || bytes == 0 || bytes > 2 * UNIT || thread.apart > 0 {
         return false;
     }
     let detector = match observe::is_on() {
@@ -249,6 +249,9 @@ fn perform(thread: &mut Thread, access: &Access, operation: Operation, order: Or
 }
 
 pub fn fence(thread: &mut Thread, order: Order, site: u32) {
+    if thread.apart > 0 {
+        return;
+    }
     if observe::is_on() && observe::fence(thread, order, site) == Detector::Stays {
         return;
     }

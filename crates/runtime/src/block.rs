@@ -95,7 +95,7 @@ pub struct Frame {
 #[cfg(test)]
 mod tests {
     use super::{
-        Block, Frame, LOOPS, OBSERVED, PendingAtomic, QUICK, QuickAtomic, SHORT_CONTEXTS, SHORT_NODES,
+        APART, Block, Frame, LOOPS, OBSERVED, PendingAtomic, QUICK, QuickAtomic, SHORT_CONTEXTS, SHORT_NODES,
         ShortContext, ShortNode, UNKNOWN,
     };
     use crate::cells::ATOMIC;
@@ -131,6 +131,7 @@ mod tests {
             ("__builtin_offsetof(struct raddle_thread, flags)", offset_of!(Block, flags)),
             ("RADDLE_OBSERVED", OBSERVED as usize),
             ("RADDLE_UNKNOWN", UNKNOWN as usize),
+            ("RADDLE_APART", APART as usize),
             ("RADDLE_CELLS", CELLS),
             ("RADDLE_CONTEXTS", contexts(0) as *const _ as usize),
             ("(uint64_t)RADDLE_RUNS", TABLES),

@@ -110,6 +110,7 @@ struct raddle_record {
 
 #define RADDLE_OBSERVED 1u
 #define RADDLE_UNKNOWN 2u
+#define RADDLE_APART 4u
 #define RADDLE_CELLS 0x100000000000ull
 #define RADDLE_CONTEXTS 0x300003579000ull
 #define RADDLE_TOUCHED(p) (*(const uint8_t *)(0x680400000000ull + ((uint64_t)(p) & RADDLE_MASK) / 2048)) /* the page of cells */
@@ -295,6 +296,9 @@ static __attribute__((noinline)) int raddle_mixed_step(uint64_t p, uint32_t mask
     uint64_t *cell = (uint64_t *)RADDLE_CELL(p), named = __atomic_load_n(cell, __ATOMIC_ACQUIRE), after[8];
     struct raddle_mixed *record = (struct raddle_mixed *)&RADDLE_MIXED[(uint32_t)named & ~RADDLE_TAG];
     uint32_t nobody = 0, epoch = __raddle_self.epoch, count = 0;
+    /* The cell may have changed since the caller looked. */
+    if ((named & (~0ull << 32 | RADDLE_TAG | RADDLE_ATOMIC)) != RADDLE_TAG)
+        return 0;
     if (!__atomic_compare_exchange_n(&record->lock, &nobody, __raddle_self.owner, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
     uint64_t newest = epoch | (uint64_t)(context << 6 | mask << 1 | write) << 32, bytes = (uint64_t)mask << 33, whole = 15ull << 33;
@@ -666,9 +670,14 @@ RADDLE_INLINE void __raddle_exit(struct raddle_frame *old)
     __raddle_self.top = old;
 }
 
+extern void __raddle_own_left(void);
+
+/* After an exception or longjmp: the function with this frame goes on. */
 RADDLE_INLINE void __raddle_again(struct raddle_frame *old)
 {
     __raddle_self.top = RADDLE_LIKELY(old < __raddle_self.limit) ? old + 1 : old;
+    if (__raddle_self.flags & RADDLE_APART)
+        __raddle_own_left();
 }
 
 RADDLE_INLINE void __raddle_call(uint32_t site)

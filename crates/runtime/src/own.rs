@@ -2,17 +2,34 @@
 //!
 //! Between `begin` and `end` the thread is inside such a function: its accesses and what it synchronises by are not looked at, only that
 //! the lock is taken or given back. Whether the lock excludes anybody is not known, so its record is changed under a lock of ours.
+//!
+//! An exception or `longjmp` may leave such a function without an `end`. Whoever catches it sets the shadow stack back, and looks here
+//! whether the frame in which the function began is still there.
 
 use crate::objects;
-use crate::thread::{self, Mode, Thread};
+use crate::thread::{self, MOST_APART, Mode, Thread};
 
-pub fn begin(thread: &mut Thread) {
-    thread.apart += 1;
-    thread.set_flags();
+/// How deep the thread was before.
+fn begin(thread: &mut Thread) -> u32 {
+    let depth = thread.apart;
+    if let Some(began) = thread.apart_from.get_mut(depth as usize) {
+        *began = unsafe { (*thread.block).top };
+    }
+    set_depth(thread, depth + 1);
+    depth
 }
 
-pub fn end(thread: &mut Thread) {
-    thread.apart = thread.apart.saturating_sub(1);
+/// Frames above the top do not exist any more, and whoever the top belongs to goes on: functions that began there were left.
+fn come_back(thread: &mut Thread) {
+    let top = thread.top();
+    let began = &thread.apart_from[..thread.apart.min(MOST_APART as u32) as usize];
+    if let Some(depth) = began.iter().position(|began| top <= *began) {
+        set_depth(thread, depth as u32);
+    }
+}
+
+pub fn set_depth(thread: &mut Thread, depth: u32) {
+    thread.apart = depth;
     thread.set_flags();
 }
 
@@ -23,13 +40,20 @@ fn with_thread(work: impl FnOnce(&mut Thread)) {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_own_begin() {
-    with_thread(begin);
+pub extern "C" fn __raddle_own_begin() -> u32 {
+    thread::current().map_or(0, begin)
 }
 
+/// With what `__raddle_own_begin` said: functions inside this one may have been left unseen.
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_own_end() {
-    with_thread(end);
+pub extern "C" fn __raddle_own_end(depth: u32) {
+    with_thread(|thread| set_depth(thread, depth));
+}
+
+/// An exception was caught, or `longjmp` has come back.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_own_left() {
+    with_thread(come_back);
 }
 
 #[unsafe(no_mangle)]

@@ -28,6 +28,9 @@ const VALUES: usize = 512 << 10;
 const FRAMES: usize = 1 << 20;
 const DEEPEST: usize = (STRIDE - FRAMES) / size_of::<Frame>() - 2;
 const MOST_HELD: usize = 128;
+/// Lock functions of the program's own inside each other of which it is remembered where they began; more are left together.
+pub const MOST_APART: usize = 8;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     Exclusive,
@@ -78,8 +81,9 @@ pub struct Thread {
     /// Inside a report or an interposed function that calls others.
     pub busy: u32,
     pub exit_rounds: u32,
-    /// How deep in lock functions of the program's own.
+    /// How deep in lock functions of the program's own, and the frames in which these began.
     pub apart: u32,
+    pub apart_from: [*mut Frame; MOST_APART],
     /// A record of mixed bytes for the next time, or 0.
     pub spare: u32,
     next_free: u32,
@@ -506,6 +510,8 @@ impl Thread {
             Some(epoch) => self.epoch = epoch,
             None => crate::start::give_up("too many synchronisations for Raddle's table of epochs"),
         }
+        // The number may have been an epoch of this thread before.
+        self.forget_quick();
         self.show_epoch();
     }
 

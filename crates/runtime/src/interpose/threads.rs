@@ -14,6 +14,7 @@ use crate::hooks::__raddle_block;
 use crate::log::{self, What};
 use crate::objects;
 use crate::observe::{self, Mode as Purpose};
+use crate::own;
 use crate::record;
 use crate::spin::Spin;
 use crate::thread::{self, DETACHED, ENDED, Mode, RUNNING, Thread};
@@ -115,17 +116,19 @@ pub unsafe extern "C" fn thrd_create(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> i32 {
+    let whom = Whom::of(handle);
     if let Err(error) = may_join(handle, How::Block) {
         return error;
     }
-    joined(handle, reap(handle, result))
+    joined(whom, reap(handle, result))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> i32 {
+    let whom = Whom::of(handle);
     match may_join(handle, How::Try) {
-        Ok(Ended::Surely) => joined(handle, reap(handle, result)),
-        Ok(Ended::Perhaps) => joined(handle, real::pthread_tryjoin_np(handle, result)),
+        Ok(Ended::Surely) => joined(whom, reap(handle, result)),
+        Ok(Ended::Perhaps) => joined(whom, real::pthread_tryjoin_np(handle, result)),
         Err(error) => error,
     }
 }
@@ -136,9 +139,10 @@ pub unsafe extern "C-unwind" fn pthread_timedjoin_np(
     result: *mut *mut c_void,
     until: *const timespec,
 ) -> i32 {
+    let whom = Whom::of(handle);
     match may_join(handle, How::Timed) {
-        Ok(Ended::Surely) => joined(handle, reap(handle, result)),
-        Ok(Ended::Perhaps) => joined(handle, real::pthread_timedjoin_np(handle, result, until)),
+        Ok(Ended::Surely) => joined(whom, reap(handle, result)),
+        Ok(Ended::Perhaps) => joined(whom, real::pthread_timedjoin_np(handle, result, until)),
         Err(error) => error,
     }
 }
@@ -150,27 +154,29 @@ pub unsafe extern "C-unwind" fn pthread_clockjoin_np(
     clock: i32,
     until: *const timespec,
 ) -> i32 {
+    let whom = Whom::of(handle);
     match may_join(handle, How::Timed) {
-        Ok(Ended::Surely) => joined(handle, reap(handle, result)),
-        Ok(Ended::Perhaps) => joined(handle, real::pthread_clockjoin_np(handle, result, clock, until)),
+        Ok(Ended::Surely) => joined(whom, reap(handle, result)),
+        Ok(Ended::Perhaps) => joined(whom, real::pthread_clockjoin_np(handle, result, clock, until)),
         Err(error) => error,
     }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn thrd_join(handle: pthread_t, result: *mut i32) -> i32 {
+    let whom = Whom::of(handle);
     if let Err(error) = may_join(handle, How::Block) {
         return thrd(error);
     }
     if explore::is_running() {
         let mut value = std::ptr::null_mut();
-        let reaped = joined(handle, reap(handle, &mut value));
+        let reaped = joined(whom, reap(handle, &mut value));
         if let Some(result) = result.as_mut() {
             *result = value as i32;
         }
         return reaped;
     }
-    joined(handle, real::thrd_join(handle, result))
+    joined(whom, real::thrd_join(handle, result))
 }
 
 #[unsafe(no_mangle)]
@@ -195,6 +201,28 @@ pub unsafe extern "C" fn thrd_detach(handle: pthread_t) -> i32 {
 enum Ended {
     Surely,
     Perhaps,
+}
+
+/// A thread that is about to be joined. As soon as that is done another thread may have its handle, so it is looked up before.
+struct Whom {
+    handle: pthread_t,
+    index: Option<u32>,
+}
+
+impl Whom {
+    fn of(handle: pthread_t) -> Whom {
+        Whom { handle, index: HANDLES.lock().get(&handle).copied() }
+    }
+
+    /// Its record. The handle does not name it any more.
+    fn leave(self) -> Option<u32> {
+        let mut handles = HANDLES.lock();
+        let named = handles.get(&self.handle).copied();
+        if self.index.is_none() || named == self.index {
+            handles.remove(&self.handle);
+        }
+        self.index.or(named)
+    }
 }
 
 /// Waits under control. The error is the result of a join that fails.
@@ -275,12 +303,13 @@ unsafe fn make(
         }
     }
     let start = Box::into_raw(Box::new(Start { thread, routine, argument, visitors: AtomicU32::new(0) }));
-    let mut own_handle = 0;
-    let result = real(&mut own_handle, start.cast());
+    // The C library stores the handle before the thread begins, and programs count on it.
+    let result = real(handle, start.cast());
     if result == 0 {
-        *handle = own_handle;
-        calls::named(own_handle, id);
-        register(start, own_handle, index);
+        if controlled {
+            calls::named(*handle, id);
+        }
+        register(start, || *handle, index);
     } else {
         calls::not_created(id);
         let start = Box::from_raw(start);
@@ -289,11 +318,12 @@ unsafe fn make(
     Some(result)
 }
 
-/// The first of maker and thread enters the handle, the second frees the note.
-unsafe fn register(start: *mut Start, handle: pthread_t, index: u32) {
+/// The first of maker and thread enters the handle, the second frees the note. Once the thread runs, the maker may not look at the
+/// handle any more: the program may have freed it.
+unsafe fn register(start: *mut Start, handle: impl FnOnce() -> pthread_t, index: u32) {
     let mut handles = HANDLES.lock();
     if (*start).visitors.fetch_add(1, AcqRel) == 0 {
-        handles.insert(handle, index);
+        handles.insert(handle(), index);
     } else {
         drop(handles);
         drop(Box::from_raw(start));
@@ -316,7 +346,7 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
     unsafe {
         let (routine, argument) = ((*start).routine, (*start).argument);
         let thread = thread::record((*start).thread.index);
-        register(start, libc::pthread_self(), thread.index);
+        register(start, || libc::pthread_self(), thread.index);
         note_end(thread);
         gate::enter(thread);
         if control::is_detecting() {
@@ -345,6 +375,8 @@ unsafe fn clean_stack(thread: &mut Thread) {
 
 unsafe extern "C" fn at_end(thread: *mut c_void) {
     let record = &mut *thread.cast::<Thread>();
+    // A thread may end inside a lock function of the program's own.
+    own::set_depth(record, 0);
     record.exit_rounds += 1;
     if record.exit_rounds < ROUNDS {
         libc::pthread_setspecific(KEY.load(Relaxed), thread);
@@ -365,10 +397,10 @@ unsafe extern "C" fn at_end(thread: *mut c_void) {
     control::finish(id);
 }
 
-fn joined(handle: pthread_t, result: i32) -> i32 {
+fn joined(whom: Whom, result: i32) -> i32 {
     if result == 0
         && let Some(me) = thread::current()
-        && let Some(index) = HANDLES.lock().remove(&handle)
+        && let Some(index) = whom.leave()
     {
         let ended = thread::record(index);
         gate::enter(me);
