@@ -1,7 +1,8 @@
 //! Every read and write of memory in the reachable code: instructions, memory intrinsics, and what library calls touch.
 //!
 //! *May*: an access lists all objects and offsets that points-to allows, and an extent that covers the bytes. Synchronisation
-//! objects' own memory, `errno` and blocks that a call makes before anybody knows them are no accesses.
+//! objects' own memory, `errno`, blocks that a call only uses itself, and the zeros of `calloc` are no accesses; what `realloc` or `strdup`
+//! copy into the block that they hand out is one.
 
 use crate::calls::{Call, Calls};
 use crate::terms::term_of;
@@ -31,6 +32,8 @@ pub struct Access {
     pub bytes: u64,
     /// What a store, an exchange, or a compare-exchange that succeeds puts there.
     pub value: Option<Operand>,
+    /// By the call that makes the block: nobody else knows it yet.
+    pub makes_block: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -300,6 +303,7 @@ impl Collector<'_> {
                 targets,
                 bytes,
                 value,
+                makes_block: false,
             });
         }
     }
@@ -323,7 +327,12 @@ impl Collector<'_> {
                     Touching::Write | Touching::Update => &[Kind::Write],
                     Touching::Free => &[Kind::Free],
                 };
-                let (address, places) = self.touched(at.function, args, touch.region.base);
+                let is_new = touch.region.base == Base::Fresh;
+                if is_new && !effect.memory().hands_out_block() {
+                    continue;
+                }
+                let (address, places) = self.touched(at, args, touch.region.base);
+                let before = self.out.len();
                 let direct = touch.region.reach == Reach::Direct;
                 let shift = i64::from(touch.from);
                 for (targets, place) in places {
@@ -342,6 +351,7 @@ impl Collector<'_> {
                         self.push(at, *kind, atomic, address, place, targets, bytes, None);
                     }
                 }
+                self.out[before..].iter_mut().for_each(|access| access.makes_block = is_new);
             }
         }
     }
@@ -350,15 +360,16 @@ impl Collector<'_> {
     #[allow(clippy::type_complexity)]
     fn touched(
         &mut self,
-        function: FunctionId,
+        at: At,
         args: &[CallArg],
         base: Base,
     ) -> (Option<Operand>, Vec<(Targets, Option<PlaceId>)>) {
-        let list = |operand: Operand| self.objects.targets(self.points_to, function, operand);
-        let object = |kind: ObjectKind| {
-            let found = self.objects.of(kind).map(|object| (object, Offsets::ANY));
+        let list = |operand: Operand| self.objects.targets(self.points_to, at.function, operand);
+        let place = |kind: ObjectKind, offsets: Offsets| {
+            let found = self.objects.of(kind).map(|object| (object, offsets));
             (None, vec![(Targets::List(found.into_iter().collect()), None)])
         };
+        let object = |kind: ObjectKind| place(kind, Offsets::ANY);
         match base {
             Base::Arg(arg) => match args.get(usize::from(arg.0)) {
                 Some(arg) => (Some(arg.value), vec![(list(arg.value), arg.place)]),
@@ -384,7 +395,8 @@ impl Collector<'_> {
                     self.program.globals.iter().find(|(_, global)| self.program.text(global.symbol) == name);
                 object(global.map_or(ObjectKind::Library, |(id, _)| ObjectKind::Global(id)))
             }
-            Base::Fresh | Base::Errno | Base::ThreadResult(_) | Base::Specific(_) => (None, Vec::new()),
+            Base::Fresh => place(ObjectKind::Heap(at.site), Offsets::exact(0)),
+            Base::Errno | Base::ThreadResult(_) | Base::Specific(_) => (None, Vec::new()),
         }
     }
 

@@ -63,6 +63,13 @@ pub struct MemoryEffect {
     pub gap: Option<&'static str>,
 }
 
+impl MemoryEffect {
+    /// Whether the program gets a block that the call makes, with what the call wrote there.
+    pub fn hands_out_block(&self) -> bool {
+        self.allocates.is_some_and(|block| block.life == Life::Handed)
+    }
+}
+
 /// Bytes that a call may read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Touch {

@@ -16,7 +16,7 @@ use raddle_absint::terms::{Definitions, term_of};
 use raddle_base::{Id, IdVec};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Root, SetId, ThreadFacts, Values};
 use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, Reg, Terminator};
-use raddle_libmodel::memory::{Base, Life, Value};
+use raddle_libmodel::memory::{Base, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -89,11 +89,14 @@ impl<'a> Unpublished<'a> {
         this
     }
 
-    /// The block that an access touches, if its address comes from an allocation in the same function and the block is not yet
-    /// published at the access.
+    /// The block that an access touches, if the access makes it, or its address comes from an allocation in the same function and the
+    /// block is not yet published at the access.
     pub fn object_of(&mut self, access: &Access) -> Option<ObjectId> {
         if !self.followed {
             return None;
+        }
+        if access.makes_block {
+            return self.heap.get(&access.site).copied();
         }
         let term = term_of(self.values, access.function, access.address?);
         let Root::Reg(owner, reg) = term.root else { return None };
@@ -204,7 +207,7 @@ impl<'a> Unpublished<'a> {
         match (call.effects.as_slice(), call.runs.as_slice()) {
             ([effect], []) if call.unknown.is_empty() => {
                 let memory = effect.memory();
-                let handed = memory.allocates.is_some_and(|made| made.life == Life::Handed)
+                let handed = memory.hands_out_block()
                     && memory
                         .returns
                         .iter()

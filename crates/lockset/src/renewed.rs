@@ -109,5 +109,6 @@ fn touching(input: Input<'_>, renewal: &Renewal) -> Access {
         targets: input.holders.objects.targets(input.points_to, function, renewal.object),
         bytes: 1,
         value: None,
+        makes_block: false,
     }
 }

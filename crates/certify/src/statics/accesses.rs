@@ -34,6 +34,8 @@ pub(crate) struct Access<'a> {
     pub bytes: u64,
     /// What a store of one value stores, exactly at the address and `bytes` wide.
     pub value: Option<(Operand, Ty)>,
+    /// By the call that makes the block, before anybody else can know it.
+    pub makes_block: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -198,7 +200,17 @@ impl<'a> Collector<'a, '_> {
     ) {
         if bytes != 0 && !targets.is_empty() {
             let site = self.code.site(self.at);
-            self.out.push(Access { at: self.at, site, kind, atomic, address, targets, bytes, value: None });
+            self.out.push(Access {
+                at: self.at,
+                site,
+                kind,
+                atomic,
+                address,
+                targets,
+                bytes,
+                value: None,
+                makes_block: false,
+            });
         }
     }
 
@@ -213,7 +225,10 @@ impl<'a> Collector<'a, '_> {
         }
         for (_, effect) in &call.effects {
             for touch in &effect.memory().touches {
+                let before = self.out.len();
                 self.touch(args, effect, touch);
+                let is_new = touch.region.base == Base::Fresh;
+                self.out[before..].iter_mut().for_each(|access| access.makes_block = is_new);
             }
         }
     }
@@ -230,7 +245,9 @@ impl<'a> Collector<'a, '_> {
             Touching::Free => Kind::Free,
         };
         match touch.region.base {
-            Base::Errno | Base::Fresh | Base::ThreadResult(_) | Base::Specific(_) => return,
+            Base::Errno | Base::ThreadResult(_) | Base::Specific(_) => return,
+            Base::Fresh if !effect.memory().hands_out_block() => return,
+            Base::Fresh => {}
             Base::Arg(_) | Base::VarArgs(_) | Base::VaList(_) | Base::Library(_) | Base::Variable(_) => {}
         }
         let bytes = self.code.extent(self.at.function, args, touch.extent);

@@ -159,6 +159,7 @@ fn as_access<'a>(code: &Code<'_>, renewal: &Operation) -> Access<'a> {
         targets: Cow::Owned(code.pointees(renewal.at.function, renewal.address)),
         bytes: 1,
         value: None,
+        makes_block: false,
     }
 }
 

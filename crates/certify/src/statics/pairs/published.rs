@@ -11,7 +11,7 @@ use super::super::flow::Definition;
 use raddle_base::{Id, IdVec};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, Root};
 use raddle_ir::{FunctionId, Inst, Operand, Reg, Terminator, Ty};
-use raddle_libmodel::memory::{Base, Life, Value};
+use raddle_libmodel::memory::{Base, Value};
 use std::collections::{BTreeSet, HashMap};
 
 /// Functions between an access and the one that allocates.
@@ -65,6 +65,9 @@ impl<'c, 'a> Published<'c, 'a> {
     pub fn not_yet(&mut self, access: &Access<'_>) -> Option<ObjectId> {
         let code = self.code;
         self.by.as_ref()?;
+        if access.makes_block {
+            return code.object(ObjectKind::Heap(access.site));
+        }
         let term = code.term(access.at.function, access.address?, Ty::Ptr)?;
         let Root::Reg(owner, reg) = term.root else { return None };
         let object = self.fresh(owner, reg, 0)?;
@@ -81,8 +84,7 @@ impl<'c, 'a> Published<'c, 'a> {
             ([(_, effect)], [], []) => {
                 let memory = effect.memory();
                 let new = |value: &Value| matches!(value, Value::Into(place) if place.base == Base::Fresh);
-                let handed = memory.allocates.is_some_and(|made| made.life == Life::Handed);
-                let only = handed && memory.returns.iter().all(new);
+                let only = memory.hands_out_block() && memory.returns.iter().all(new);
                 only.then(|| code.object(ObjectKind::Heap(call.site))).flatten()
             }
             ([], [run], []) if run.way == Way::Call && depth < DEPTH => {
