@@ -18,6 +18,9 @@ use crate::graph::{Graph, Loop};
 use crate::induction::{Induction, Step};
 use crate::llvm::Value;
 
+/// What the detector looks at in one piece.
+const GRANULE: u64 = 4;
+
 /// Writes walks for checks in loops, where that can be done; gives back the calls of those checks.
 pub(crate) fn write(
     emitter: &Emitter<'_>,
@@ -48,7 +51,8 @@ pub(crate) fn write(
 }
 
 /// Whether what a loop reads decides when it ends (`while (a[i] < pivot) i++`). Such loops tend to be short, and often run over
-/// memory that was checked before in the same region: single checks, which are inlined, cost less than walks there.
+/// memory that was checked before in the same region: single checks, which are inlined, cost less than walks there. Not so for bytes
+/// (`while (*s != ' ') s++`): parts of a granule cost more than all of it.
 fn is_search(body: &Body, area: &Loop, exits: &[(usize, usize)]) -> bool {
     let in_loop = |value: Value| body.block_of(value).is_some_and(|block| area.contains(block));
     exits.iter().any(|(from, to)| {
@@ -74,6 +78,7 @@ struct Walker<'a> {
     emitter: &'a Emitter<'a>,
     induction: Induction<'a>,
     exits: Vec<(usize, usize)>,
+    is_search: bool,
     /// First values already computed before the loop.
     firsts: HashMap<Value, Value>,
     counters: Option<Counters>,
@@ -107,13 +112,14 @@ impl<'a> Walker<'a> {
             body.predecessors[*to].iter().all(|from| area.contains(*from))
                 && body.blocks[*to].first_insertion_point().is_some()
         });
-        if exits.is_empty() || !simple || is_search(body, area, &exits) {
+        if exits.is_empty() || !simple {
             return None;
         }
         let induction = Induction { module: emitter.module, body, graph, area, preheader, latch };
         Some(Self {
             emitter,
             induction,
+            is_search: is_search(body, area, &exits),
             exits,
             firsts: HashMap::new(),
             counters: None,
@@ -128,8 +134,12 @@ impl<'a> Walker<'a> {
             return false;
         }
         let Some(after) = self.exits_after(check.block) else { return false };
-        let Size::Bytes(bytes) = check.size else { return self.sink(check, &after) };
+        let Size::Bytes(bytes) = check.size else { return !self.is_search && self.sink(check, &after) };
         let Some(step) = self.induction.step(check.address) else { return false };
+        let is_dense = matches!(step, Step::Fixed(step) if step.unsigned_abs() == bytes);
+        if self.is_search && !(bytes < GRANULE && is_dense) {
+            return false;
+        }
         let (Ok(bytes), Some(&end)) = (u32::try_from(bytes), body.instructions[preheader].last()) else {
             return false;
         };

@@ -101,6 +101,18 @@ int f(int n, int k) { int s = 0; for (int i = 0; i < n; i++) { if (i == k) retur
 // CHECKS: read4=1
 int f(int n) { for (int i = 0; i < n; i++) if (a[i] == 7) return i; return -1; }
 
+// CASE a search through bytes is a walk
+// CHECKS: read_walk=1
+int f(const char *s) { int i = 0; while (s[i] != ' ') i++; return i; }
+
+// CASE a search through every other byte is checked as it goes
+// CHECKS: read1=1
+int f(const char *s) { int i = 0; while (s[i] != ' ') i += 2; return i; }
+
+// CASE waiting for a byte is checked as it goes
+// CHECKS: read1=1
+void f(const char *s) { while (*s) ; }
+
 // CASE the walk of an inner loop that is the same in the outer one
 // CHECKS: read_walk=1 write_walk=1
 void f(int n, int k) { for (int i = 0; i < k; i++) { int s = 0; for (int j = 0; j < n; j++) s += a[j]; b[i] = s; } }

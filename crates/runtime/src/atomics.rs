@@ -304,7 +304,7 @@ pub fn plain_access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, contex
     thread.used = true;
     if kind == Kind::Write && mask == 0b1111 {
         cell.store(whole(thread.epoch, 0), Relaxed);
-        layout::contexts(at)[0].store(stamp(context, thread.epoch), Relaxed);
+        layout::context(at, 0).store(stamp(context, thread.epoch), Relaxed);
         record.drop_bytes(0b1111 << shift);
         if record.is_unused() {
             records::release(id);

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicU32;
 
 pub const LOOPS: usize = 16;
 pub const QUICK: usize = 16;
-pub const SHORT_CONTEXTS: usize = 2048;
-pub const SHORT_NODES: usize = 512;
+pub const SHORT_CONTEXTS: usize = 8192;
+pub const SHORT_NODES: usize = 2048;
 
 /// Bits of [`Block::flags`]: every access goes to [`crate::observe`]; the runtime does not know the thread; it is in a lock function of
 /// the program's own, which is not looked into.
@@ -101,7 +101,7 @@ mod tests {
     use crate::cells::ATOMIC;
     use crate::clocks::Clock;
     use crate::epochs::{RUN, Run, TAG};
-    use crate::layout::{CELLS, MASK, TABLES, contexts, touched_page};
+    use crate::layout::{CELLS, MASK, TABLES, context, touched_page};
     use crate::mixed::{self, Mixed};
     use crate::records::{self, Group, Record};
     use std::mem::offset_of;
@@ -133,7 +133,8 @@ mod tests {
             ("RADDLE_UNKNOWN", UNKNOWN as usize),
             ("RADDLE_APART", APART as usize),
             ("RADDLE_CELLS", CELLS),
-            ("RADDLE_CONTEXTS", contexts(0) as *const _ as usize),
+            ("RADDLE_CONTEXTS", context(0, 0) as *const _ as usize),
+            ("RADDLE_CONTEXTS + RADDLE_CONTEXTS_APART", context(0, 1) as *const _ as usize),
             ("(uint64_t)RADDLE_RUNS", TABLES),
             ("__builtin_offsetof(struct raddle_thread, phase)", offset_of!(Block, phase)),
             ("RADDLE_RUN", RUN as usize),

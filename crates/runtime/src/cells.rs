@@ -56,7 +56,7 @@ pub fn access(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, sit
 /// The detector's part of an access.
 #[inline]
 pub fn step(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site: u32) {
-    fetch_ahead(thread, address, site);
+    fetch_ahead(thread, address, side(kind), site);
     gate::enter(thread);
     let context = contexts::of(thread, site, Shape::plain(bytes, kind == Kind::Write));
     let offset = address % GRANULE;
@@ -73,15 +73,15 @@ pub fn step(thread: &mut Thread, address: usize, bytes: usize, kind: Kind, site:
 
 /// Loops go on as they went: what they need next should be there when it is needed, because a locked instruction waits for it.
 #[inline(always)]
-fn fetch_ahead(thread: &Thread, address: usize, site: u32) {
+fn fetch_ahead(thread: &Thread, address: usize, side: usize, site: u32) {
     let last = unsafe { &mut (*thread.block).last[site as usize % LOOPS] };
     let step = address.wrapping_sub(*last);
     *last = address;
-    layout::fetch_contexts(address);
+    layout::fetch_context(address, side);
     if step.wrapping_add(NEAR) <= 2 * NEAR {
         let ahead = address.wrapping_add(step.wrapping_mul(AHEAD));
         layout::fetch_cells(ahead);
-        layout::fetch_contexts(ahead);
+        layout::fetch_context(ahead, side);
     }
 }
 
@@ -99,8 +99,7 @@ pub fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u3
         thread.used = true;
         if swap(cell, old, new) {
             touch(at, old);
-            let side = usize::from(kind == Kind::Read);
-            return layout::contexts(at)[side].store(stamp(context, thread.epoch), Relaxed);
+            return layout::context(at, side(kind)).store(stamp(context, thread.epoch), Relaxed);
         }
     }
     general(thread, at, mask, kind, context, reach);
@@ -118,12 +117,12 @@ pub fn pair(thread: &mut Thread, at: usize, kind: Kind, context: u32, reach: Rea
         thread.used = true;
         if swap_pair(at, old, (first, second)) {
             touch(at, old.0 & old.1);
-            let (side, word) = (usize::from(kind == Kind::Read), stamp(context, thread.epoch));
+            let (side, word) = (side(kind), stamp(context, thread.epoch));
             if first != old.0 {
-                layout::contexts(at)[side].store(word, Relaxed);
+                layout::context(at, side).store(word, Relaxed);
             }
             if second != old.1 {
-                layout::contexts(next)[side].store(word, Relaxed);
+                layout::context(next, side).store(word, Relaxed);
             }
             return;
         }
@@ -233,12 +232,12 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32, r
         }
         touch(at, old);
         // Only words of the thread's own epoch: a late store must never hit what somebody else has stored since.
-        let (words, (wrote, has_read)) = (layout::contexts(at), halves(step.cell));
+        let (wrote, has_read) = halves(step.cell);
         if wrote == thread.epoch && wrote != write {
-            words[0].store(step.contexts as u32, Relaxed);
+            layout::context(at, 0).store(step.contexts as u32, Relaxed);
         }
         if has_read == thread.epoch && has_read != read {
-            words[1].store((step.contexts >> 32) as u32, Relaxed);
+            layout::context(at, 1).store((step.contexts >> 32) as u32, Relaxed);
         }
         remember_reading(thread, step.cell, kind);
         if conflicts.is_empty() {
@@ -278,7 +277,7 @@ fn transition(
 /// whoever made the record has waited for those that were on their way.
 pub fn settle(at: usize, lane: Lane) {
     for (side, front) in [lane.write, lane.read].into_iter().enumerate() {
-        layout::contexts(at)[side].store(stamp(front.context, front.word), Relaxed);
+        layout::context(at, side).store(stamp(front.context, front.word), Relaxed);
     }
     layout::cell(at).store(whole(lane.write.word, lane.read.word), Release);
 }
@@ -301,7 +300,7 @@ fn context_of(thread: &Thread, at: usize, side: usize, epoch: u32) -> u32 {
         (0..8).for_each(|_| std::hint::spin_loop());
     }
     for tries in 0..PATIENCE {
-        let word = layout::contexts(at)[side].load(Relaxed);
+        let word = layout::context(at, side).load(Relaxed);
         if word & 0x3f == stamp(0, epoch) {
             return word >> 6;
         }
@@ -323,8 +322,13 @@ fn remember_reading(thread: &mut Thread, cell: u64, kind: Kind) {
 }
 
 fn context_words(at: usize) -> u64 {
-    let words = layout::contexts(at);
-    whole(words[0].load(Relaxed), words[1].load(Relaxed))
+    whole(layout::context(at, 0).load(Relaxed), layout::context(at, 1).load(Relaxed))
+}
+
+/// Which of the words of context an access has.
+#[inline(always)]
+pub fn side(kind: Kind) -> usize {
+    usize::from(kind == Kind::Read)
 }
 
 #[inline(always)]

@@ -21,7 +21,9 @@ pub const LAST_PHASE: u32 = (1 << PHASE_BITS) - 1;
 pub const PHASE_BITS: u32 = 2;
 
 const LEAF_LIMIT: u32 = 1 << 24;
-const LOCK_CACHE: usize = 1024;
+const LOCK_CACHE: usize = 4096;
+/// How many places a lock remembers.
+const PLACES: usize = 4;
 
 /// Parent node, call site in the parent, function.
 static NODES: Table<3> = Table::at(TABLES + TABLE_BYTES, 1 << 28);
@@ -103,7 +105,8 @@ pub fn of_call(thread: &mut Thread) -> u32 {
 fn cached(thread: &Thread, key: [u32; 3]) -> u32 {
     let [site, node, shape] = key;
     // As in hot.c.
-    let slot = site.wrapping_add(node.wrapping_mul(0x9e37_79b1) >> 20) as usize % SHORT_CONTEXTS;
+    let slot = site.wrapping_add(node.wrapping_mul(0x9e37_79b1) >> 19).wrapping_add(shape.wrapping_mul(181));
+    let slot = slot as usize % SHORT_CONTEXTS;
     let short = &mut thread.caches().leaves.contexts[slot];
     if short.key != key || short.id == 0 {
         *short = ShortContext { key, id: leaf([node, site, shape]) };
@@ -150,25 +153,32 @@ pub fn locks_of(epoch: u32, context: u32) -> Option<Vec<Lock>> {
     Some(locks)
 }
 
-/// What [`with_lock`] said last for a lock, kept with it. Zeroed memory says nothing.
+/// What [`with_lock`] said last for a lock, kept with it: by the places where it is taken. Zeroed memory says nothing.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
-pub struct LastSet {
+pub struct LastSets {
+    sets: [LastSet; PLACES],
+}
+
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct LastSet {
     before: u32,
     site: u32,
     shared: u32,
     set: u32,
 }
 
-impl LastSet {
+impl LastSets {
     /// The set and the lock together.
     #[inline(always)]
     pub fn with(&mut self, thread: &Thread, before: u32, lock: &Lock) -> u32 {
         let shared = u32::from(lock.mode == Mode::Shared);
-        if self.set == 0 || (self.before, self.site, self.shared) != (before, lock.site, shared) {
-            *self = Self { before, site: lock.site, shared, set: with_lock(thread, before, lock) };
+        let last = &mut self.sets[(lock.site.wrapping_mul(0x9e37_79b1) >> 16) as usize % PLACES];
+        if last.set == 0 || (last.before, last.site, last.shared) != (before, lock.site, shared) {
+            *last = LastSet { before, site: lock.site, shared, set: with_lock(thread, before, lock) };
         }
-        self.set
+        last.set
     }
 }
 
@@ -176,8 +186,9 @@ impl LastSet {
 pub fn with_lock(thread: &Thread, set: u32, lock: &Lock) -> u32 {
     let mode = if lock.mode == Mode::Shared { 1 << 31 } else { 0 };
     let record = [set, lock.address as u32, (lock.address >> 32) as u32 | mode, lock.site];
-    let hash = lock.address >> 3 ^ lock.address >> 12 ^ lock.site as usize ^ (set as usize) << 3;
-    let entry = &mut thread.caches().leaves.locks[hash % LOCK_CACHE];
+    let hash = (lock.address >> 3 ^ (lock.site as usize) << 20 ^ (set as usize) << 40)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let entry = &mut thread.caches().leaves.locks[(hash >> 40) % LOCK_CACHE];
     if entry[..4] != record || entry[4] == 0 {
         let Some(id) = LOCKS.intern(record) else { return UNKNOWN_LOCKS };
         *entry = [record[0], record[1], record[2], record[3], id];
@@ -200,7 +211,7 @@ fn node(thread: &Thread, top: *mut Frame) -> u32 {
             let parent = node(thread, top.sub(1));
             let key = [parent, (*top.sub(1)).call, frame.function];
             // As in hot.c.
-            let slot = key[2].wrapping_add(key[1]).wrapping_add(parent.wrapping_mul(0x9e37_79b1) >> 20);
+            let slot = key[2].wrapping_add(key[1]).wrapping_add(parent.wrapping_mul(0x9e37_79b1) >> 21);
             let short = &mut thread.caches().leaves.nodes[slot as usize % SHORT_NODES];
             if short.key != key || short.id == 0 {
                 *short = ShortNode { key, id: NODES.intern(key).unwrap_or(0) };

@@ -48,8 +48,8 @@ struct raddle_quick {
 };
 
 #define RADDLE_QUICK 16
-#define RADDLE_SHORT_CONTEXTS 2048
-#define RADDLE_SHORT_NODES 512
+#define RADDLE_SHORT_CONTEXTS 8192
+#define RADDLE_SHORT_NODES 2048
 
 struct raddle_thread {
     uint32_t epoch;
@@ -113,6 +113,8 @@ struct raddle_record {
 #define RADDLE_APART 4u
 #define RADDLE_CELLS 0x100000000000ull
 #define RADDLE_CONTEXTS 0x300003579000ull
+#define RADDLE_CONTEXTS_APART 0x10000125b000ull
+#define RADDLE_CONTEXT(p, write) ((uint32_t *)(RADDLE_CONTEXTS + ((write) ? 0 : RADDLE_CONTEXTS_APART) + ((uint64_t)(p) & RADDLE_MASK)))
 #define RADDLE_TOUCHED(p) (*(const uint8_t *)(0x680400000000ull + ((uint64_t)(p) & RADDLE_MASK) / 2048)) /* the page of cells */
 #define RADDLE_RUNS ((const struct raddle_run *)0x690000000000ull)
 #define RADDLE_RUN 1024
@@ -179,27 +181,27 @@ static inline __attribute__((always_inline)) uint64_t raddle_next(uint64_t old, 
     return write ? epoch : (wrote | (uint64_t)epoch << 32);
 }
 
-static inline __attribute__((always_inline)) void raddle_fetch(uint64_t p, uint32_t site)
+static inline __attribute__((always_inline)) void raddle_fetch(uint64_t p, uint32_t site, int write)
 {
     uint64_t *last = &__raddle_self.last[site % 16], step = p - *last;
     *last = p;
-    __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CONTEXTS, p), 1);
+    __builtin_prefetch(RADDLE_CONTEXT(p, write), 1);
     /* What the program is about to load would otherwise have to wait until the locked instruction is done. */
     __builtin_prefetch((void *)p);
     if (step + 64 <= 128) {
         __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CELLS, p + step * 64), 1);
-        __builtin_prefetch((void *)RADDLE_SHADOW(RADDLE_CONTEXTS, p + step * 64), 1);
+        __builtin_prefetch(RADDLE_CONTEXT(p + step * 64, write), 1);
     }
 }
 
 /* The node of a frame, if it was needed lately; 0 if not. */
-static __attribute__((noinline)) uint32_t raddle_node_of(struct raddle_frame *frame)
+RADDLE_SLOW uint32_t raddle_node_of(struct raddle_frame *frame)
 {
     if (frame->node || !frame->function)
         return frame->node;
     uint32_t parent = raddle_node_of(frame - 1), call = frame[-1].call;
     const struct raddle_node *node =
-        &__raddle_self.nodes[(frame->function + call + (parent * 0x9e3779b1u >> 20)) % RADDLE_SHORT_NODES];
+        &__raddle_self.nodes[(frame->function + call + (parent * 0x9e3779b1u >> 21)) % RADDLE_SHORT_NODES];
     if ((!parent && frame[-1].function) || node->parent != parent || node->call != call || node->function != frame->function)
         return 0;
     return frame->node = node->id;
@@ -212,7 +214,7 @@ static inline __attribute__((always_inline)) uint32_t raddle_context_of(uint32_t
     uint32_t node = top->node;
     if (!node && top->function && !(node = raddle_node_of(top)))
         return 0;
-    const struct raddle_context *context = &__raddle_self.contexts[(site + (node * 0x9e3779b1u >> 20)) % RADDLE_SHORT_CONTEXTS];
+    const struct raddle_context *context = &__raddle_self.contexts[(site + (node * 0x9e3779b1u >> 19) + shape * 181) % RADDLE_SHORT_CONTEXTS];
     if (context->site != site || context->node != node || context->shape != shape)
         return 0;
     return context->id << 2 | __raddle_self.phase;
@@ -246,7 +248,7 @@ static inline __attribute__((always_inline)) int raddle_step4(uint64_t p, uint32
     *__raddle_self.used = 1;
     if (!__atomic_compare_exchange_n(cell, &old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return 0;
-    __atomic_store_n((uint32_t *)RADDLE_SHADOW(RADDLE_CONTEXTS, p) + !write, raddle_word(context), __ATOMIC_RELAXED);
+    __atomic_store_n(RADDLE_CONTEXT(p, write), raddle_word(context), __ATOMIC_RELAXED);
     return 1;
 }
 
@@ -262,11 +264,11 @@ static inline __attribute__((always_inline, target("cx16"))) int raddle_step8(ui
     unsigned __int128 both = old | (unsigned __int128)second << 64, after = new | (unsigned __int128)next << 64;
     if (!__sync_bool_compare_and_swap((unsigned __int128 *)cells, both, after))
         return 0;
-    uint32_t *words = (uint32_t *)RADDLE_SHADOW(RADDLE_CONTEXTS, p) + !write, word = raddle_word(context);
+    uint32_t *words = RADDLE_CONTEXT(p, write), word = raddle_word(context);
     if (new != old)
         __atomic_store_n(words, word, __ATOMIC_RELAXED);
     if (next != second)
-        __atomic_store_n(words + 2, word, __ATOMIC_RELAXED);
+        __atomic_store_n(words + 1, word, __ATOMIC_RELAXED);
     return 1;
 }
 
@@ -291,7 +293,7 @@ static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p,
 
 /* Notes an access in the record of a granule: what mixed::access does, if it races with nothing and the record has room and is still
  * needed. 0: not done. */
-static __attribute__((noinline)) int raddle_mixed_step(uint64_t p, uint32_t mask, uint32_t context, int write)
+RADDLE_SLOW int raddle_mixed_step(uint64_t p, uint32_t mask, uint32_t context, int write)
 {
     uint64_t *cell = (uint64_t *)RADDLE_CELL(p), named = __atomic_load_n(cell, __ATOMIC_ACQUIRE), after[8];
     struct raddle_mixed *record = (struct raddle_mixed *)&RADDLE_MIXED[(uint32_t)named & ~RADDLE_TAG];
@@ -354,7 +356,7 @@ static inline __attribute__((always_inline)) int raddle_granule(uint64_t p, uint
 }
 
 /* An access that is more than the usual step: granule by granule. 0: not done, or not all of it. */
-static __attribute__((noinline)) int raddle_steps(uint64_t p, uint64_t bytes, uint32_t shape, uint32_t site)
+RADDLE_SLOW int raddle_steps(uint64_t p, uint64_t bytes, uint32_t shape, uint32_t site)
 {
     uint64_t end = p + bytes;
     uint32_t context;
@@ -379,7 +381,7 @@ static inline __attribute__((always_inline, target("cx16"))) int raddle_step(uin
     uint32_t context;
     if (p % bytes || __raddle_self.flags || !(context = raddle_context_of(site, bytes | (write ? 1u << 31 : 0))))
         return 0;
-    raddle_fetch(p, site);
+    raddle_fetch(p, site, write);
     int done = raddle_go_in() && (bytes == 4 ? raddle_step4(p, context, write) : raddle_step8(p, context, write));
     raddle_go_out();
     return done;

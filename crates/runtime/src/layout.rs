@@ -1,7 +1,7 @@
 //! Where the shadow lives: three mirrors of the program's memory at fixed addresses, and room for our own tables.
 //!
-//! A granule of 4 bytes has a cell of 8 bytes (last write, last reads), two words of context and one word that names the synchronisation
-//! object at this address. The low 44 bits of an address choose the granule: they keep executable, heap, libraries and stacks of
+//! A granule of 4 bytes has a cell of 8 bytes (last write, last reads), a word of context for each of the two, in mirrors of their own because
+//! much memory is only read or only written for a long time, and one word that names the synchronisation object at this address. The low 44 bits of an address choose the granule: they keep executable, heap, libraries and stacks of
 //! a Linux process on x86-64 apart. Memory that a program maps by hand 16 TiB from other memory of its own would share cells, which
 //! errs towards false races; nothing the kernel places by itself does.
 
@@ -11,6 +11,8 @@ pub const GRANULE: usize = 4;
 pub const CELLS: usize = 0x1000_0000_0000;
 // The odd pages keep things of one granule from having the same low address bits: some caches guess by these.
 const CONTEXTS: usize = 0x3000_0357_9000;
+/// From the contexts of writes to those of reads.
+const CONTEXTS_APART: usize = SPAN + 0x0125_b000;
 const OBJECTS: usize = 0x5800_02a6_5000;
 /// A word for each 16 bytes that may begin a block of the heap.
 const BLOCKS: usize = 0x0800_0000_0000;
@@ -34,7 +36,7 @@ pub const PAGE: usize = 4096;
 /// Reserves everything. Physical memory is used only where something is written.
 pub fn map() -> Result<(), ()> {
     reserve(CELLS, 2 * SPAN)?;
-    reserve(CONTEXTS, 2 * SPAN)?;
+    reserve(CONTEXTS, CONTEXTS_APART + SPAN)?;
     reserve(OBJECTS, SPAN)?;
     reserve(BLOCKS, SPAN / 4)?;
     reserve(PRESENCE, ARENA + ARENA_BYTES - PRESENCE)
@@ -56,7 +58,7 @@ fn reserve(start: usize, bytes: usize) -> Result<(), ()> {
 
 /// Whether an address lies in the mirrors of the program's memory.
 pub fn is_shadow(address: usize) -> bool {
-    let mirrors = [(CELLS, 2 * SPAN), (CONTEXTS, 2 * SPAN), (OBJECTS, SPAN), (BLOCKS, SPAN / 4)];
+    let mirrors = [(CELLS, 2 * SPAN), (CONTEXTS, CONTEXTS_APART + SPAN), (OBJECTS, SPAN), (BLOCKS, SPAN / 4)];
     mirrors.iter().any(|(start, bytes)| (*start..start + bytes).contains(&address))
 }
 
@@ -70,10 +72,10 @@ pub fn cell(address: usize) -> &'static AtomicU64 {
     unsafe { &*((CELLS + ((address & MASK) << 1)) as *const AtomicU64) }
 }
 
-/// Contexts of the last write and the last read.
+/// The context of the last write (side 0) or of the last read (1).
 #[inline(always)]
-pub fn contexts(address: usize) -> &'static [AtomicU32; 2] {
-    unsafe { &*((CONTEXTS + ((address & MASK) << 1)) as *const [AtomicU32; 2]) }
+pub fn context(address: usize, side: usize) -> &'static AtomicU32 {
+    unsafe { &*((CONTEXTS + side * CONTEXTS_APART + (address & MASK)) as *const AtomicU32) }
 }
 
 /// Asks for the cells around this address, to be written soon. Never faults.
@@ -83,8 +85,8 @@ pub fn fetch_cells(address: usize) {
 }
 
 #[inline(always)]
-pub fn fetch_contexts(address: usize) {
-    fetch(CONTEXTS + ((address & MASK) << 1));
+pub fn fetch_context(address: usize, side: usize) {
+    fetch(CONTEXTS + side * CONTEXTS_APART + (address & MASK));
 }
 
 #[inline(always)]
@@ -163,8 +165,10 @@ pub fn each_touched(mut visit: impl FnMut(usize)) {
 
 /// Gives whole pages of cells and contexts back to the system; the granules are clean afterwards. Page-aligned for the shadow.
 pub fn drop_shadow(start: usize, end: usize) {
-    for base in [CELLS, CONTEXTS] {
-        let from = base + ((start & MASK) << 1);
-        unsafe { libc::madvise(from as *mut libc::c_void, (end - start) * 2, libc::MADV_DONTNEED) };
+    let (first, last) = (start.next_multiple_of(PAGE), end & !(PAGE - 1));
+    let contexts =
+        |side: usize| (CONTEXTS + side * CONTEXTS_APART + (first & MASK), last.saturating_sub(first));
+    for (from, bytes) in [(CELLS + ((start & MASK) << 1), (end - start) * 2), contexts(0), contexts(1)] {
+        unsafe { libc::madvise(from as *mut libc::c_void, bytes, libc::MADV_DONTNEED) };
     }
 }

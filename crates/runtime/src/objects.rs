@@ -6,7 +6,7 @@
 
 use crate::clocks::Clock;
 use crate::collect;
-use crate::contexts::LastSet;
+use crate::contexts::LastSets;
 use crate::gate;
 use crate::layout::{self, GRANULE, HAS_OBJECTS, TABLES};
 use crate::log::{self, What};
@@ -27,8 +27,8 @@ pub struct Object {
     owner: u32,
     /// How often the owner has locked it.
     depth: u32,
-    /// The locks that were held when it was taken last, and it.
-    last_set: LastSet,
+    /// The locks that were held when it was taken lately, and it.
+    last_sets: LastSets,
     /// Releases in exclusive mode; posts; ends of initialisers.
     clock: Clock,
     /// Releases in shared mode.
@@ -42,7 +42,7 @@ pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
         return with(thread, address, |thread, object| {
             thread.acquire(&object.clock);
             log::event(thread, What::AcquireShared, address, 0, 0);
-            thread.hold(address, mode, &mut object.last_set);
+            thread.hold(address, mode, &mut object.last_sets);
         });
     }
     if thread.apart > 0 {
@@ -58,7 +58,7 @@ pub fn acquired(thread: &mut Thread, address: usize, mode: Mode) {
         object.owner = thread.index + 1;
         object.depth = 1;
         log::event(thread, What::Acquire, address, 0, 0);
-        thread.hold(address, mode, &mut object.last_set);
+        thread.hold(address, mode, &mut object.last_sets);
     }
     gate::leave(thread);
 }
@@ -103,7 +103,7 @@ pub fn acquired_own(thread: &mut Thread, address: usize, mode: Mode) {
                 log::event(thread, What::Acquire, address, 0, 0);
             }
         }
-        thread.hold(address, mode, &mut object.last_set);
+        thread.hold(address, mode, &mut object.last_sets);
     });
 }
 
@@ -243,7 +243,7 @@ fn forget(thread: &Thread, address: usize) {
     let taken = object.lock.take(thread.index, thread.is_nested());
     object.owner = 0;
     object.depth = 0;
-    object.last_set = LastSet::default();
+    object.last_sets = LastSets::default();
     object.clock.clear();
     object.shared.clear();
     object.rounds.forget();

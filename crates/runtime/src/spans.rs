@@ -3,7 +3,7 @@
 //! A locked instruction waits for all earlier stores. Contexts are stored after the cells of the same line were changed, and both are
 //! fetched ahead, so that it has nothing to wait for.
 
-use crate::cells::{Reach, WHOLE, granule, pair, simple, stamp, swap_pair, touch};
+use crate::cells::{Reach, WHOLE, granule, pair, side, simple, stamp, swap_pair, touch};
 use crate::lanes::Kind;
 use crate::layout::{self, GRANULE};
 use crate::thread::Thread;
@@ -52,7 +52,7 @@ fn short(thread: &mut Thread, mut at: usize, end: usize, kind: Kind, context: u3
 
 /// Whole lines from `start`, which is the start of one.
 fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32) {
-    let side = usize::from(kind == Kind::Read);
+    let side = side(kind);
     let word = stamp(context, thread.epoch);
     // Neighbours mostly have the same history.
     let mut known = (u64::MAX, 0);
@@ -60,7 +60,7 @@ fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32
     while at + LINE <= end {
         if at + AHEAD < end {
             layout::fetch_cells(at + AHEAD);
-            layout::fetch_contexts(at + AHEAD);
+            layout::fetch_context(at + AHEAD, side);
         }
         let mut changed = 0_u32;
         let mut harder = 0_u32;
@@ -88,13 +88,13 @@ fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32
         }
         if changed == 0xff {
             for cell in 0..8 {
-                layout::contexts(at + cell * GRANULE)[side].store(word, Relaxed);
+                layout::context(at + cell * GRANULE, side).store(word, Relaxed);
             }
         } else if changed | harder != 0 {
             for cell in 0..8 {
                 let place = at + cell * GRANULE;
                 if changed & 1 << cell != 0 {
-                    layout::contexts(place)[side].store(word, Relaxed);
+                    layout::context(place, side).store(word, Relaxed);
                 } else if harder & 1 << cell != 0 {
                     granule(thread, place, WHOLE, kind, context, Reach::Range);
                 }

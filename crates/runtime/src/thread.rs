@@ -6,7 +6,7 @@
 use crate::atomics::Pending;
 use crate::block::{APART, Block, Frame, OBSERVED, UNKNOWN};
 use crate::clocks::Clock;
-use crate::contexts::{self, LAST_PHASE, LastSet, LeafCache, Lock, NO_LOCKS};
+use crate::contexts::{self, LAST_PHASE, LastSets, LeafCache, Lock, NO_LOCKS};
 use crate::epochs;
 use crate::layout::THREADS;
 use crate::memo::Memo;
@@ -436,7 +436,7 @@ impl Thread {
     }
 
     /// A lock is held from now on.
-    pub fn hold(&mut self, address: usize, mode: Mode, last: &mut LastSet) {
+    pub fn hold(&mut self, address: usize, mode: Mode, last: &mut LastSets) {
         let before = self.locks;
         let site = self.call_site();
         self.held_count += 1;

@@ -167,7 +167,7 @@ impl Generator {
             _ => self.below(9).to_string(),
         };
         let step = 1 + self.below(3);
-        let (head, tail) = match self.below(16) {
+        let (head, tail) = match self.below(18) {
             0..=2 => (format!("for (int {i} = 0; {i} < {bound}; {i} += {step}) {{"), "}".to_owned()),
             3 => (format!("for (long {i} = 0; {i} < {bound}; {i}++) {{"), "}".to_owned()),
             4 => (format!("for (unsigned {i} = 0; {i} < (unsigned){bound}; {i}++) {{"), "}".to_owned()),
@@ -190,6 +190,21 @@ impl Generator {
                 (format!("for (unsigned _BitInt(8) {i} = {first}; {test}; {i} += 1uwb) {{"), "}".to_owned())
             }
             14 => {
+                // A search through bytes.
+                let (first, byte) = (self.below(40), self.below(256));
+                let head =
+                    format!("for (int {i} = 0; {i} < {bound} && C[{first} + {i}] != (char){byte}; {i}++) {{");
+                (head, "}".to_owned())
+            }
+            15 => {
+                let (s, first, byte) = (self.name("s"), self.below(40), self.below(256));
+                let walk = if self.below(2) == 0 { "--" } else { "++" };
+                let head = format!(
+                    "{{ char *{s} = C + {first}; int {i} = 0; while (*{s}{walk} != (char){byte} && {i} < {bound}) {{ {i}++;"
+                );
+                (head, "} }".to_owned())
+            }
+            16 => {
                 let q = self.name("q");
                 let start = self.below(9);
                 self.pointers.push(q.clone());
