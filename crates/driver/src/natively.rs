@@ -30,14 +30,12 @@ use std::time::Instant;
 
 pub(crate) fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
     let began = Instant::now();
-    if let Some(search) = needs_interpreter(search.mode) {
-        return Err(DriverError::NotNative { search });
-    }
+    let way = Way::of(search.mode).map_err(|search| DriverError::NotNative { search })?;
     let loaded = load::load(subject)?;
     let mut warnings = loaded.warnings.clone();
     let mut draft = match Built::new(subject, &loaded)? {
         Err(why) => outcome::nothing(plain(&format!("the program cannot be explored natively: {why}"))),
-        Ok(built) => explored(&loaded, &built.native, search, control, began),
+        Ok(built) => explored(&loaded, &built.native, (search, way), control, began),
     };
     if let Some(folder) = &search.witness_dir {
         warnings.extend(witness::write_all(&loaded, subject, Substrate::Native, folder, &mut draft));
@@ -89,11 +87,11 @@ impl Built {
 fn explored(
     loaded: &Loaded,
     native: &machine::Subject,
-    search: &Search,
+    (search, way): (&Search, Way),
     control: Control<'_>,
     began: Instant,
 ) -> Draft {
-    match explore(native, search, control, began) {
+    match explore(native, (search, way), control, began) {
         Ok(mut explored) => {
             let judge = Native { program: &loaded.program, native };
             let confirmed = confirm::confirm(&judge, loaded, &explored.exploration, search.mode);
@@ -108,7 +106,7 @@ const NOT_CERTIFIED: &str = "the program was explored natively, which nobody can
 
 fn explore(
     native: &machine::Subject,
-    search: &Search,
+    (search, way): (&Search, Way),
     control: Control<'_>,
     began: Instant,
 ) -> Result<Explored, UnknownReason> {
@@ -119,7 +117,7 @@ fn explore(
         let start = Instant::now();
         watched(control.interrupt, bounds, |watch| {
             let limits = engine::limits(search, control, watch);
-            let mut exploration = find(&mut machine, search, &limits);
+            let mut exploration = find(&mut machine, (search, way), &limits);
             let seconds = start.elapsed().as_secs_f64();
             if !watch.is_over() {
                 engine::simplify(&mut machine, &mut exploration);
@@ -137,30 +135,44 @@ fn explore(
     })?
 }
 
-fn find(machine: &mut NativeMachine, search: &Search, limits: &Limits) -> Exploration {
+fn find(machine: &mut NativeMachine, (search, way): (&Search, Way), limits: &Limits) -> Exploration {
     let by_chance = |strategy| Plan { strategy, seed: search.chance.seed, runs: search.chance.runs };
-    match search.mode {
-        Mode::Dpor => dpor::baseline(machine, limits, Visibility::SyncOnly).exploration,
-        Mode::Enumerate => enumerate::sync(machine, limits),
-        Mode::Random => random(machine, limits, Visibility::SyncOnly, by_chance(Strategy::Walk)),
-        Mode::Pct => {
+    match way {
+        Way::Optimal => dpor::optimal(machine, limits, Visibility::SyncOnly).exploration,
+        Way::Dpor => dpor::baseline(machine, limits, Visibility::SyncOnly).exploration,
+        Way::Enumerate => enumerate::sync(machine, limits),
+        Way::Random => random(machine, limits, Visibility::SyncOnly, by_chance(Strategy::Walk)),
+        Way::Pct => {
             let plan = by_chance(Strategy::Pct { depth: search.chance.depth });
             random(machine, limits, Visibility::SyncOnly, plan)
-        }
-        Mode::Optimal | Mode::Pdp | Mode::Symmetric | Mode::Stateful | Mode::EveryAccess => {
-            dpor::optimal(machine, limits, Visibility::SyncOnly).exploration
         }
     }
 }
 
-/// Searches that look into states, or at every access of the source.
-fn needs_interpreter(mode: Mode) -> Option<&'static str> {
-    match mode {
-        Mode::Optimal | Mode::Dpor | Mode::Enumerate | Mode::Random | Mode::Pct => None,
-        Mode::Pdp => Some("pdp"),
-        Mode::Symmetric => Some("symmetric"),
-        Mode::Stateful => Some("stateful"),
-        Mode::EveryAccess => Some("every-access"),
+/// A search that the program itself can be the machine of.
+#[derive(Clone, Copy)]
+enum Way {
+    Optimal,
+    Dpor,
+    Enumerate,
+    Random,
+    Pct,
+}
+
+impl Way {
+    /// The error is the name of one that looks into states, or at every access of the source.
+    fn of(mode: Mode) -> Result<Self, &'static str> {
+        match mode {
+            Mode::Optimal => Ok(Way::Optimal),
+            Mode::Dpor => Ok(Way::Dpor),
+            Mode::Enumerate => Ok(Way::Enumerate),
+            Mode::Random => Ok(Way::Random),
+            Mode::Pct => Ok(Way::Pct),
+            Mode::Pdp => Err("pdp"),
+            Mode::Symmetric => Err("symmetric"),
+            Mode::Stateful => Err("stateful"),
+            Mode::EveryAccess => Err("every-access"),
+        }
     }
 }
 

@@ -182,7 +182,7 @@ fn reason(program: &Program, gap: &Gap, explored: &Explored, search: &Search) ->
         Gap::Unsupported { site, reason } => {
             UnknownReason { place: place(program, *site), text: reason.clone() }
         }
-        Gap::Machine { reason } => plain(&format!("a limit of the interpreter was reached: {reason}")),
+        Gap::Machine { reason } => plain(&format!("a limit was reached: {reason}")),
         Gap::RunSteps => plain("a run was longer than the limit on visible operations in one run"),
         Gap::RunEvents => plain("a run had more events than are kept"),
         Gap::Preemptions => plain("runs with more preemptions than the bound were left out"),

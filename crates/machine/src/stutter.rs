@@ -145,6 +145,12 @@ impl Stutter {
         self.stops.push(now);
     }
 
+    /// Whether the thread has stopped with this local state before, as far as is remembered. If not, no version of the shared state makes
+    /// it sleep.
+    pub fn has_stopped_at(&self, local: u64) -> bool {
+        self.stops.iter().chain(&self.far.anchor).any(|stop| stop.local == local)
+    }
+
     /// The thread is found to spin: it sleeps until the shared state changes.
     pub fn sleep_now(&mut self, version: u64) {
         self.sleep = Some(Sleep { version, others: None, taken: 1, chance: false });

@@ -87,7 +87,9 @@ impl NativeMachine {
         let mut host = Host::start(launch).map_err(|error| problem(error.to_string()))?;
         host.is_ready().map_err(|silence| problem(words_of(&silence)))?;
         let wanted = stacks == Stacks::Wanted;
-        host.ask(Wish { anew: true, choices: &[], heard_from: 0, ahead: 0, stacks: wanted });
+        let wish =
+            Wish { anew: true, choices: &[], heard_from: 0, ahead: 0, stacks: wanted, versions_from: None };
+        host.ask(wish);
         let first = {
             let heard = host.hear(0).map_err(|silence| problem(words_of(&silence)))?;
             State::first(&heard, &table).map_err(|_| problem(NONSENSE.to_owned()))?
@@ -141,18 +143,26 @@ impl NativeMachine {
             let heard_from = choices.len() - 1;
             choices.append(&mut self.foreseen);
             let stacks = self.stacks == Stacks::Wanted;
-            self.host.ask(Wish { anew: !there, choices: &choices, heard_from, ahead: AHEAD, stacks });
+            let versions_from = before.is_versioned().then_some(heard_from);
+            let wish =
+                Wish { anew: !there, choices: &choices, heard_from, ahead: AHEAD, stacks, versions_from };
+            self.host.ask(wish);
             number = 0;
         }
         self.foreseen.clear();
+        let heard = self.host.hear(number).map_err(silent)?;
+        let is_versioned = heard.answer.version != 0 || heard.answer.status != channel::RUNNING;
+        let wanted_from = if is_versioned { None } else { State::wants_versions_from(&self.states, &heard) };
+        if let Some(from) = wanted_from {
+            number = self.repeat_with_versions(from)?;
+        }
+        let before = self.states.last().expect("there is always the first state");
         let heard = self.host.hear(number).map_err(silent)?;
         let refused = heard.answer.status == channel::REFUSED;
         if refused || heard.answer.choice != wanted || heard.answer.digest_before != before.digest {
             return Err(Status::Unsupported { site: SiteId::NONE, reason: UNSTEADY.to_owned() });
         }
-        let after = before
-            .after(choice, &heard, &self.table)
-            .map_err(|_| Status::Unsupported { site: SiteId::NONE, reason: NONSENSE.to_owned() })?;
+        let after = before.after(choice, &heard, &self.table).map_err(|_| nonsense())?;
         for event in heard.events {
             let stack = Stack { table: &self.table, heard: &heard, event };
             let (thread, site) = (ThreadId(event.thread), self.table.original(event.site));
@@ -161,6 +171,53 @@ impl NativeMachine {
         self.heard = Some(number + 1);
         Ok(after)
     }
+
+    /// Makes the path again, with versions of memory from this state on, and gives the number of the answer to its last choice, which is
+    /// not followed yet.
+    fn repeat_with_versions(&mut self, from: usize) -> Result<usize, Status> {
+        let silent = |silence| Status::Unsupported { site: SiteId::NONE, reason: words_of(&silence) };
+        let unsteady = || Status::Unsupported { site: SiteId::NONE, reason: UNSTEADY.to_owned() };
+        let stacks = self.stacks == Stacks::Wanted;
+        // The state behind choice `at` is `at + 1`.
+        let last = self.path.len() - 1;
+        let mut at = from.saturating_sub(1).min(last);
+        let mut anew = true;
+        loop {
+            let choices = if anew { &self.path[..] } else { &self.path[at..] };
+            let heard_from = choices.len() - (self.path.len() - at);
+            let versions_from = Some(heard_from);
+            self.host.ask(Wish { anew, choices, heard_from, ahead: AHEAD, stacks, versions_from });
+            anew = false;
+            let mut number = 0;
+            while at < last {
+                let heard = self.host.hear(number).map_err(silent)?;
+                let (answer, before) = (heard.answer, &self.states[at]);
+                if answer.choice == channel::NO_GUESS {
+                    break;
+                }
+                if answer.choice != self.path[at] || answer.digest_before != before.digest {
+                    return Err(unsteady());
+                }
+                let Wanted { thread, variant } = self.path[at];
+                let choice = Choice { thread: ThreadId(thread), variant };
+                let after = before.after(choice, &heard, &self.table).map_err(|_| nonsense())?;
+                if after.digest != self.states[at + 1].digest || after.enabled != self.states[at + 1].enabled
+                {
+                    return Err(unsteady());
+                }
+                self.states[at + 1] = after;
+                at += 1;
+                number += 1;
+            }
+            if at == last && self.host.hear(number).map_err(silent)?.answer.choice != channel::NO_GUESS {
+                return Ok(number);
+            }
+        }
+    }
+}
+
+fn nonsense() -> Status {
+    Status::Unsupported { site: SiteId::NONE, reason: NONSENSE.to_owned() }
 }
 
 /// Where the program stands when a choice is to be made.

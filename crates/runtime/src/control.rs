@@ -75,7 +75,7 @@ pub fn start(main: &Thread) {
 /// The calling thread begins: it runs when it is let go.
 pub fn begin() {
     if let Some(me) = caller() {
-        carrier().begin(me);
+        keeping_errno(|| carrier().begin(me));
         with(|model| model.lives[me as usize].outcome = None);
     }
 }
@@ -84,10 +84,16 @@ pub fn begin() {
 pub fn stop(me: &mut Thread, operation: Operation) -> Outcome {
     let id = me.id;
     publish(id, &operation);
-    let errno = unsafe { *libc::__errno_location() };
-    carrier().give_up(id);
-    unsafe { *libc::__errno_location() = errno };
+    keeping_errno(|| carrier().give_up(id));
     outcome(id)
+}
+
+/// Waiting is not to be seen by the program.
+#[inline(always)]
+fn keeping_errno(wait: impl FnOnce()) {
+    let errno = unsafe { *libc::__errno_location() };
+    wait();
+    unsafe { *libc::__errno_location() = errno };
 }
 
 /// Apart, so that nothing of the model stays in the registers of a thread that stops: an exploration looks at these.

@@ -16,6 +16,7 @@ mod outside;
 mod session;
 mod start;
 mod threads;
+mod version;
 
 pub use events::kind;
 pub use host::{Heard, Host, Launch, Silence, Visible, Wish};
@@ -29,4 +30,6 @@ pub(crate) use session::{Fibers, is_running, tell_notes, unsupported};
 #[cfg(feature = "program")]
 pub(crate) use start::{Main, allocate, begin, find_block, free_block, serve};
 #[cfg(feature = "program")]
-pub(crate) use threads::{destructor, end_thread, forget_destructor, result_of, spawn, start_thread};
+pub(crate) use threads::{
+    destructor, end_thread, forget_destructor, make_room, must_fit, result_of, spawn, start_thread,
+};

@@ -122,5 +122,5 @@ fn recursion_without_end() {
 fn memory_without_end() {
     let scratch = Scratch::new();
     let ran = scratch.raddle(&["explore", text(&program("memory.c"))]);
-    ran.expect(3, &["verdict: unknown", "a limit of the interpreter was reached: memory of the program"]);
+    ran.expect(3, &["verdict: unknown", "a limit was reached: memory of the program"]);
 }

@@ -117,16 +117,7 @@ fn compare(file: &str, flags: &[String]) -> Compared {
     if !reasons(&interpreted).is_empty() {
         return Compared::No;
     }
-    // Now and then a run is seen to differ from the one before it, and the answer is `unknown` with that reason: asked again.
-    let unsteady =
-        |report: &Value| reasons(report).iter().any(|reason| reason.contains("does not do the same"));
-    let mut natively = search(&["--native"]);
-    for _ in 0..4 {
-        if natively.as_ref().is_ok_and(unsteady) {
-            natively = search(&["--native"]);
-        }
-    }
-    let natively = match natively {
+    let natively = match search(&["--native"]) {
         Ok(natively) => natively,
         Err(message) => return Compared::Different(message),
     };

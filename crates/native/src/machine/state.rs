@@ -2,8 +2,8 @@
 //!
 //! The program says what is possible; that a thread which goes round in circles need not do so again is found out here, by the rule
 //! that the interpreter uses ([`raddle_machine::Stutter`]). Local state is a hash of stack and registers, rests of dead variables included,
-//! so a round may go unnoticed; then the run ends at a limit. Memory is hashed only in executions that come to an operation
-//! which can be part of a loop without effect, because that takes time.
+//! so a round may go unnoticed; then the run ends at a limit. Versions of shared memory are known only where they matter, because a hash
+//! takes time: from where a thread first stood as it stands again, and while one sleeps ([`State::wants_versions_from`]).
 
 use super::table::Table;
 use super::words::{self, addr};
@@ -25,6 +25,7 @@ pub(super) struct State {
     pub(super) problems: Rc<Vec<Problem>>,
     /// Blocks of the heap that were freed: first byte and the one behind the last.
     freed: Rc<Vec<(u64, u64)>>,
+    /// Of shared memory; 0 where nobody asked.
     version: u64,
     /// Over the local states of all threads.
     locals: u64,
@@ -72,7 +73,7 @@ impl State {
         let mut next = self.clone();
         let others = self.others(choice.thread);
         let strand = next.strand_mut(choice.thread).ok_or(Nonsense)?;
-        strand.stutter.takes(choice.variant, self.version, others);
+        strand.stutter.takes(choice.variant, self.shared(), others);
         let roused = matches!(strand.operation, Some(Operation { kind: OpKind::WaitBegin { .. }, .. }))
             && choice.variant == 1;
         strand.roused = roused;
@@ -108,8 +109,7 @@ impl State {
             strand.operation = operation;
             strand.function = pending.function.checked_sub(1).or(strand.function);
         }
-        // Without a hash of memory no two states are the same.
-        self.version = if answer.version != 0 { answer.version } else { answer.digest };
+        self.version = answer.version;
         self.status = status(heard, table);
         if self.status != Status::Running {
             self.enabled = Rc::default();
@@ -176,11 +176,11 @@ impl State {
     }
 
     fn note_stop(&mut self, thread: ThreadId, local: u64) {
-        let version = self.version;
+        let version = self.shared();
         let at = thread.0 as usize;
         let before = self.strands[at].local;
         let ended = self.strands[at].operation.is_none();
-        let local = if ended { 1 } else { local.max(2) };
+        let local = if ended { ENDED } else { of_running(local) };
         let others = self.locals.wrapping_sub(token(thread, before));
         self.locals = others.wrapping_add(token(thread, local));
         let strand = Rc::make_mut(&mut self.strands[at]);
@@ -225,7 +225,7 @@ impl State {
         let possible: Vec<Choice> = possible.collect();
         let asleep = |choice: &Choice| {
             self.strands.get(choice.thread.0 as usize).is_none_or(|strand| {
-                strand.stutter.rules_out(choice.variant, self.version, self.others(choice.thread))
+                strand.stutter.rules_out(choice.variant, self.shared(), self.others(choice.thread))
             })
         };
         let open: Vec<Choice> = possible.iter().copied().filter(|choice| !asleep(choice)).collect();
@@ -274,6 +274,29 @@ impl State {
         self.status = if spinning { Status::Livelock } else { Status::Deadlock };
     }
 
+    pub(super) fn is_versioned(&self) -> bool {
+        self.version != 0
+    }
+
+    /// The state of shared memory. Without a hash of it no two are the same.
+    fn shared(&self) -> u64 {
+        if self.version != 0 { self.version } else { self.digest }
+    }
+
+    /// The state, of those up to this one, from which on versions must be known to say what is open after this answer; none if they
+    /// change nothing. The answer has none.
+    pub(super) fn wants_versions_from(before: &[State], heard: &Heard<'_>) -> Option<usize> {
+        let last = before.last()?;
+        let stood = heard.pending.iter().filter(|pending| pending.kind != 0).filter_map(|pending| {
+            let (at, local) = (pending.thread as usize, of_running(pending.local));
+            let known = last.strands.get(at)?.stutter.has_stopped_at(local);
+            let stands = |state: &State| state.strands.get(at).is_some_and(|strand| strand.local == local);
+            known.then(|| before.iter().position(stands)).flatten()
+        });
+        let sleeps = last.strands.iter().any(|strand| strand.stutter.sleep.is_some());
+        stood.min().or_else(|| sleeps.then_some(before.len()))
+    }
+
     fn others(&self, thread: ThreadId) -> u64 {
         let own = self.strands.get(thread.0 as usize).map_or(0, |strand| strand.local);
         self.locals.wrapping_sub(token(thread, own))
@@ -295,6 +318,13 @@ fn status(heard: &Heard<'_>, table: &Table) -> Status {
         channel::REFUSED => Status::Unsupported { site: SiteId::NONE, reason: UNSTEADY.to_owned() },
         _ => Status::Unsupported { site: table.original(answer.site), reason: heard.words() },
     }
+}
+
+/// Local state of a thread that has ended; 0 is that of one that has not begun.
+const ENDED: u64 = 1;
+
+fn of_running(local: u64) -> u64 {
+    local.max(2)
 }
 
 pub(super) const UNSTEADY: &str =

@@ -9,6 +9,7 @@ pub enum Ending {
     Signal(i32),
     /// An access to memory that is not there: the address.
     Fault(u64),
+    StackOverflow,
     /// `__VERIFIER_assume` was false.
     Infeasible,
 }
@@ -21,6 +22,7 @@ impl Ending {
             Ending::Assertion => 2 << 32,
             Ending::Signal(signal) => 3 << 32 | u64::from(signal as u32),
             Ending::Infeasible => 4 << 32,
+            Ending::StackOverflow => 6 << 32,
             Ending::Fault(address) => 5 << 32 | address.min(1 << 31),
         }
     }
@@ -32,6 +34,7 @@ impl Ending {
             2 => Ending::Assertion,
             3 => Ending::Signal(number as i32),
             5 => Ending::Fault(number & 0xffff_ffff),
+            6 => Ending::StackOverflow,
             _ => Ending::Infeasible,
         }
     }
@@ -45,6 +48,7 @@ impl Ending {
             Ending::Signal(libc::SIGFPE) => Some("division-by-zero"),
             Ending::Signal(libc::SIGABRT) => Some("abort"),
             Ending::Signal(libc::SIGILL) => Some("unreachable"),
+            Ending::StackOverflow => Some("stack-overflow"),
             Ending::Fault(address) if address < 4096 => Some("null-dereference"),
             Ending::Signal(_) | Ending::Fault(_) => Some("invalid-pointer"),
         }

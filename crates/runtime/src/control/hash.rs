@@ -1,4 +1,5 @@
-//! A hash of the model, for a rule that asks whether anything has changed. Operations that threads stand before are not part of it, nor is time.
+//! A hash of the model, for a rule that asks whether anything has changed. Operations that threads stand before are not part of it, nor is time,
+//! nor are objects that are as good as new: whether somebody has used one before changes nothing.
 
 use super::model::{Health, Life, Model, MutexKind, Object, Once, Until};
 
@@ -19,11 +20,22 @@ impl Model {
                 sum.add(u64::from(wait.depth) << 2 | until);
             }
         }
-        for (address, object) in &self.objects {
+        for (address, object) in self.objects.iter().filter(|(_, object)| !is_as_new(object)) {
             sum.add(*address as u64);
             sum.object(object);
         }
         sum.0
+    }
+}
+
+/// What its bytes say is all there is to it. The kind of a free mutex is looked up there each time.
+fn is_as_new(object: &Object) -> bool {
+    match object {
+        Object::Mutex(mutex) => mutex.owner.is_none() && mutex.health == Health::Consistent,
+        Object::Rwlock(lock) => lock.writer.is_none() && lock.readers.is_empty(),
+        Object::Cond(waiters) => waiters.is_empty(),
+        Object::Once(once) => *once == Once::Fresh,
+        Object::Barrier(_) | Object::Semaphore { .. } | Object::Destroyed => false,
     }
 }
 

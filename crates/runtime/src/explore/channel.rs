@@ -58,6 +58,8 @@ pub struct Request {
     pub stacks: u32,
     /// How many answers may be guessed ahead.
     pub ahead: u32,
+    /// The first choice after which memory is hashed.
+    pub versions_from: u32,
 }
 
 /// No plain access, those at `visible` sites, all.
@@ -94,7 +96,7 @@ pub struct Answer {
     /// A hash of all that was published since the start: before the choice, and now.
     pub digest_before: u64,
     pub digest: u64,
-    /// A hash of all memory but what is local to threads; 0 where a thread cannot have been before.
+    /// A hash of all memory but what is local to threads, where it was asked for; else 0.
     pub version: u64,
 }
 
@@ -180,7 +182,7 @@ impl Bell {
         // Both sides write one word and read the other: neither may be passed over.
         self.value.store(value, SeqCst);
         if self.asleep.load(SeqCst) != 0 && self.asleep.swap(0, AcqRel) != 0 {
-            unsafe { libc::syscall(libc::SYS_futex, &self.value, libc::FUTEX_WAKE, 1) };
+            unsafe { futex(&self.value, libc::FUTEX_WAKE, 1, std::ptr::null()) };
         }
     }
 
@@ -196,9 +198,41 @@ impl Bell {
         let limit = libc::timespec { tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000 };
         let seen = self.value.load(SeqCst);
         if !right(seen) {
-            unsafe { libc::syscall(libc::SYS_futex, &self.value, libc::FUTEX_WAIT, seen, &limit) };
+            unsafe { futex(&self.value, libc::FUTEX_WAIT, seen, &limit) };
         }
         self.asleep.store(0, Relaxed);
         right(self.value())
+    }
+}
+
+/// Not by the C library, which would leave in `errno` how a wait has ended: the scheduler's is that of the program's main thread.
+unsafe fn futex(word: &AtomicU32, operation: i32, value: u32, limit: *const libc::timespec) {
+    std::arch::asm!(
+        "syscall",
+        inlateout("rax") libc::SYS_futex => _,
+        in("rdi") word.as_ptr(),
+        in("rsi") operation as i64,
+        in("rdx") u64::from(value),
+        in("r10") limit,
+        lateout("rcx") _,
+        lateout("r11") _,
+        options(nostack),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AtomicU32, Bell};
+
+    #[test]
+    fn waiting_leaves_no_trace_in_the_program() {
+        let bell = Bell { value: AtomicU32::new(1), asleep: AtomicU32::new(0) };
+        let errno = || unsafe { &mut *libc::__errno_location() };
+        *errno() = 0;
+        assert!(!bell.wait(0, 1, |value| value == 2));
+        assert_eq!(*errno(), 0, "a wait that came to its limit");
+        bell.ring(2);
+        assert!(bell.wait(0, 1, |value| value == 2));
+        assert_eq!(*errno(), 0);
     }
 }

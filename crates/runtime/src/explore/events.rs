@@ -168,6 +168,24 @@ impl Session {
         }
     }
 
+    /// The site of the access of this step that was about to be made to this address: accesses are told before they are made.
+    pub(super) fn access_of(&self, address: usize) -> Option<u32> {
+        self.accesses()
+            .find(|event| event.address <= address as u64 && (address as u64) < event.address + event.length)
+            .map(|event| event.site)
+    }
+
+    /// The site of the latest access of this step.
+    pub(super) fn last_access(&self) -> Option<u32> {
+        self.accesses().next().map(|event| event.site)
+    }
+
+    /// Latest first.
+    fn accesses(&self) -> impl Iterator<Item = &Event> {
+        let plain = |event: &&Event| matches!(event.kind, kind::READ | kind::WRITE);
+        self.events.all().iter().rev().filter(plain)
+    }
+
     fn note_shared(&mut self, start: usize, length: usize) {
         if !session::is_stack(start) {
             return;

@@ -50,10 +50,15 @@ extern "C" fn handle(signal: i32, info: *mut siginfo_t, context: *mut c_void) {
         session.leave("a fault in Raddle's scheduler");
     };
     let ending = match signal {
+        libc::SIGSEGV if session::is_overflow(running, address) => Ending::StackOverflow,
         libc::SIGSEGV | libc::SIGBUS => Ending::Fault(address as u64),
         _ => Ending::Signal(signal),
     };
-    let site = thread::current().map_or(0, |thread| thread.call_site());
+    let access = match ending {
+        Ending::Fault(_) => session.access_of(address),
+        _ => session.last_access(),
+    };
+    let site = access.or_else(|| thread::current().map(|thread| thread.call_site())).unwrap_or(0);
     let operation = Operation { number: ending.number(), ..Operation::new(Kind::Exit, site) };
     control::with(|model| model.lives[running as usize].pending = Some(operation));
     session.leave_fiber()

@@ -77,68 +77,47 @@ pub unsafe fn start() {
     WRITES_FS = libc::getauxval(libc::AT_HWCAP2) & HWCAP2_FSGSBASE != 0;
 }
 
-#[unsafe(naked)]
-unsafe extern "C" fn switch_directly(from: *mut Context, to: *const Context) {
-    naked_asm!(
-        "push r15",
-        "push r14",
-        "push r13",
-        "push r12",
-        "push rbx",
-        "push rbp",
-        "sub rsp, 8",
-        "stmxcsr [rsp]",
-        "fnstcw [rsp + 4]",
-        "mov [rdi], rsp",
-        "mov rdx, [rsi + 8]",
-        "mov rsp, [rsi]",
-        "wrfsbase rdx",
-        "ldmxcsr [rsp]",
-        "fldcw [rsp + 4]",
-        "add rsp, 8",
-        "pop rbp",
-        "pop rbx",
-        "pop r12",
-        "pop r13",
-        "pop r14",
-        "pop r15",
-        "jmp {}",
-        sym forget_registers,
-    );
+/// The switch, with what moves the thread pointer from `rdx` to `%fs`. It may change every register but the stack pointer.
+macro_rules! switch_with {
+    ($($moves_pointer:literal),+) => {
+        naked_asm!(
+            "push r15",
+            "push r14",
+            "push r13",
+            "push r12",
+            "push rbx",
+            "push rbp",
+            "sub rsp, 8",
+            "stmxcsr [rsp]",
+            "fnstcw [rsp + 4]",
+            "mov [rdi], rsp",
+            "mov rdx, [rsi + 8]",
+            "mov rsp, [rsi]",
+            $($moves_pointer,)+
+            "ldmxcsr [rsp]",
+            "fldcw [rsp + 4]",
+            "add rsp, 8",
+            "pop rbp",
+            "pop rbx",
+            "pop r12",
+            "pop r13",
+            "pop r14",
+            "pop r15",
+            "jmp {}",
+            sym forget_registers,
+        )
+    };
 }
 
 #[unsafe(naked)]
+unsafe extern "C" fn switch_directly(from: *mut Context, to: *const Context) {
+    switch_with!("wrfsbase rdx");
+}
+
+/// By `arch_prctl(ARCH_SET_FS, thread pointer)`.
+#[unsafe(naked)]
 unsafe extern "C" fn switch_by_kernel(from: *mut Context, to: *const Context) {
-    naked_asm!(
-        "push r15",
-        "push r14",
-        "push r13",
-        "push r12",
-        "push rbx",
-        "push rbp",
-        "sub rsp, 8",
-        "stmxcsr [rsp]",
-        "fnstcw [rsp + 4]",
-        "mov [rdi], rsp",
-        "mov rdx, [rsi + 8]",
-        "mov rsp, [rsi]",
-        // arch_prctl(ARCH_SET_FS, thread pointer)
-        "mov edi, 0x1002",
-        "mov rsi, rdx",
-        "mov eax, 158",
-        "syscall",
-        "ldmxcsr [rsp]",
-        "fldcw [rsp + 4]",
-        "add rsp, 8",
-        "pop rbp",
-        "pop rbx",
-        "pop r12",
-        "pop r13",
-        "pop r14",
-        "pop r15",
-        "jmp {}",
-        sym forget_registers,
-    );
+    switch_with!("mov edi, 0x1002", "mov rsi, rdx", "mov eax, 158", "syscall");
 }
 
 /// Returns with nothing left in the registers that a call may change: compilers push them to align stacks, and what the scheduler

@@ -1,8 +1,6 @@
 //! Hashes of memory, registers and answers: 64 bits, fast, the same in every run.
 
 use super::channel::Event;
-use super::session::Session;
-use crate::{arena, control, layout};
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -20,7 +18,7 @@ pub fn of_events(sum: u64, events: &[Event]) -> u64 {
 }
 
 #[inline(always)]
-fn mix(sum: u64, word: u64) -> u64 {
+pub fn mix(sum: u64, word: u64) -> u64 {
     let product = u128::from(sum ^ word) * u128::from(FACTOR);
     product as u64 ^ (product >> 64) as u64
 }
@@ -43,38 +41,4 @@ pub unsafe fn of_bytes(sum: u64, start: usize, end: usize) -> u64 {
         lanes[1] = mix(lanes[1], u64::from((at as *const u32).read_unaligned()).wrapping_add(FACTOR));
     }
     lanes.into_iter().fold(FACTOR, mix)
-}
-
-/// Of all memory that several threads can see: data, heap, thread-local storage, what is shared of stacks, and the model. Not: stacks
-/// otherwise, the runtime's own tables, virtual time.
-pub unsafe fn version(session: &Session) -> u64 {
-    let mut sum = control::with(|model| model.hash());
-    // Words of the runtime that lie among the program's.
-    let mut holes =
-        [control::model_place(), arena::places()[0], arena::places()[1], (usize::MAX, usize::MAX)];
-    holes.sort_unstable();
-    for dirty in session.memory.dirty() {
-        if layout::is_table(dirty.page) || super::session::is_stack(dirty.page) {
-            continue;
-        }
-        let mut at = dirty.page;
-        let end = dirty.page + super::memory::PAGE;
-        let mut part = 0;
-        for (from, to) in holes {
-            if from < end && to > at {
-                part = of_bytes(part, at, from.max(at));
-                at = to.min(end);
-            }
-        }
-        part = of_bytes(part, at, end);
-        // The order in which pages became dirty is a matter of earlier executions.
-        sum = sum.wrapping_add(mix(part, dirty.page as u64));
-    }
-    session.heap.each_used(|start, end| sum = mix(sum, unsafe { of_bytes(start as u64, start, end) }));
-    // In whatever order they were first written.
-    for &(start, end) in &session.shared[..session.shared_count] {
-        let part = of_bytes(start as u64, start & !3, end.next_multiple_of(4));
-        sum = sum.wrapping_add(mix(part, start as u64));
-    }
-    sum | 1
 }

@@ -114,6 +114,16 @@ impl Heap {
         }
     }
 
+    /// The first byte that a thread was handed out since the start, and the one behind the last.
+    pub fn used(&self, thread: usize) -> (usize, usize) {
+        (self.kept[thread], self.next[thread])
+    }
+
+    /// Where an address lies in it.
+    pub fn offset(address: usize) -> usize {
+        address - HEAP
+    }
+
     /// Calls `visit` with each stretch that was handed out since the start.
     pub fn each_used(&self, mut visit: impl FnMut(usize, usize)) {
         for thread in 0..MOST_THREADS {

@@ -63,6 +63,8 @@ pub struct Wish<'a> {
     pub heard_from: usize,
     /// Answers beyond the choices that may be guessed.
     pub ahead: usize,
+    /// The first of the choices after which the version of memory is wanted, if it is; and from then on.
+    pub versions_from: Option<usize>,
     /// Whether call sites are wanted.
     pub stacks: bool,
 }
@@ -176,6 +178,7 @@ impl Host {
             heard_from: wish.heard_from as u32,
             ahead: wish.ahead as u32,
             stacks: wish.stacks.into(),
+            versions_from: wish.versions_from.map_or(u32::MAX, |from| from as u32),
             ..channel.request
         };
         self.asked = self.asked.wrapping_add(1) % (1 << (32 - channel::ANSWER_BITS));

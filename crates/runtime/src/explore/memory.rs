@@ -12,9 +12,9 @@ use std::ffi::c_void;
 pub const PAGE: usize = 4096;
 /// Own memory, never put back.
 const OWN: usize = 0x6b10_0000_0000;
-const OWN_BYTES: usize = 1 << 36;
+const OWN_BYTES: usize = 1 << 38;
 const MOST_REGIONS: usize = 512;
-const MOST_DIRTY: usize = 1 << 20;
+pub const MOST_DIRTY: usize = 1 << 20;
 
 #[repr(C)]
 pub struct Memory {
@@ -36,8 +36,8 @@ struct Region {
 #[derive(Clone, Copy)]
 pub struct Dirty {
     pub page: usize,
-    /// Null: zeros.
-    copy: *mut u8,
+    /// What it was at first. Null: zeros.
+    pub copy: *mut u8,
 }
 
 /// Memory that is never put back. Zeroed.

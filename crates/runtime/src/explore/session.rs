@@ -11,18 +11,20 @@ use super::channel::{
 use super::fiber::{self, Context};
 use super::hashing;
 use super::heap::Heap;
-use super::memory::{self, Memory, PAGE};
+use super::memory::{self, Memory};
 use super::outside;
-use crate::control::{self, Carrier, Ending, How, Kind, Operation};
+use super::version::{Versions, version};
+use crate::control::{self, Carrier, Ending, Kind, Operation};
 use crate::layout;
 
 const STACKS: usize = 0x6d00_0000_0000;
-const STACK: usize = 1 << 23;
+pub(super) const STACK: usize = 1 << 23;
+/// Below each of them: more than a frame is likely to skip.
+const GUARD: usize = 1 << 20;
 const OWN_STACK: usize = 1 << 18;
 /// For an execution of some thirty operations, tens of microseconds: to sleep and to be woken up takes as long.
 const SPINS: u32 = 6_000;
 const MAPS: usize = 1 << 20;
-const VISITS: usize = 16;
 pub(super) const MOST_SHARED: usize = 4096;
 
 pub struct Session {
@@ -56,10 +58,9 @@ pub struct Session {
     pub(super) frames: List<u32>,
     /// Accesses in the present step.
     pub(super) accesses: u32,
-    /// Whether memory is hashed: a thread has come to an operation at which it may be again and again.
-    hashes: bool,
-    /// Where each thread stood lately: hashes of its own state.
-    visits: [[u64; VISITS]; MOST_THREADS],
+    /// Whether the versions of memory are wanted.
+    is_versioned: bool,
+    pub(super) versions: Versions,
     pub(super) stacks: bool,
     pub(super) visibility: u32,
     digest: u64,
@@ -140,17 +141,19 @@ pub(super) unsafe fn serve(
         *pointer = fiber::new_thread_pointer().ok_or("the C library gives no thread-local storage")?;
     }
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-    if memory::raw_map(STACKS, MOST_THREADS * STACK, flags) != STACKS {
+    if memory::raw_map(STACKS, MOST_THREADS * (GUARD + STACK), flags) != STACKS {
         return Err("there is no room for stacks");
     }
-    let guard =
-        |thread: usize| libc::syscall(libc::SYS_mprotect, STACKS + thread * STACK, PAGE, libc::PROT_NONE);
+    let guard = |thread: usize| {
+        libc::syscall(libc::SYS_mprotect, top_of(thread) - STACK - GUARD, GUARD, libc::PROT_NONE)
+    };
     if (0..MOST_THREADS).any(|thread| guard(thread) != 0) {
         return Err("stacks cannot be guarded");
     }
     let events = List::new(memory, channel::MOST_EVENTS);
     let problems = List::new(memory, channel::MOST_PROBLEMS);
     let frames = List::new(memory, MOST_FRAMES);
+    let versions = Versions::new(memory);
     (*session) = Session {
         channel,
         memory,
@@ -174,8 +177,8 @@ pub(super) unsafe fn serve(
         problems,
         frames,
         accesses: 0,
-        hashes: false,
-        visits: [[0; VISITS]; MOST_THREADS],
+        is_versioned: false,
+        versions,
         stacks: false,
         visibility: channel::NONE,
         digest: 0,
@@ -229,6 +232,7 @@ impl Session {
         let request = self.channel.request;
         self.stacks = request.stacks != 0;
         self.visibility = request.visibility;
+        self.is_versioned = false;
         self.answers = 0;
         self.now = Marks::default();
         if request.anew != 0 {
@@ -239,7 +243,14 @@ impl Session {
             self.answer(Choice::default(), self.digest);
         }
         for at in 0..asked {
+            if at > request.heard_from && self.channel.asked.value() != self.request {
+                return;
+            }
+            if at > request.heard_from && self.is_full() {
+                break;
+            }
             let choice = self.channel.choices[at as usize];
+            self.is_versioned |= at >= request.versions_from;
             if self.status != channel::RUNNING || !is_open(choice) {
                 if at < asked.min(request.heard_from + 1) {
                     self.status = channel::REFUSED;
@@ -298,7 +309,7 @@ impl Session {
     }
 
     unsafe fn answer(&mut self, choice: Choice, digest_before: u64) {
-        let version = if self.hashes { hashing::version(self) } else { 0 };
+        let version = if self.is_versioned { version(self) } else { 0 };
         let Session { channel, now, .. } = self;
         let frames = now.frames as u32;
         for event in self.events.all() {
@@ -346,14 +357,12 @@ impl Session {
         self.status = channel::RUNNING;
         self.running = None;
         self.digest = 0;
-        self.visits[..MOST_THREADS.min(self.threads as usize)].fill([0; VISITS]);
         self.threads = 1;
         (self.code, self.site, self.text) = (0, 0, 0);
         if std::mem::take(&mut self.reads_files) {
             outside::reset();
         }
         self.shared_count = 0;
-        self.hashes = false;
         self.from = self.now;
         self.forget_events();
         self.fibers[0] = Context::new(top_of(0), self.pointers[0], run_main, 0);
@@ -431,14 +440,6 @@ impl Session {
             };
             let sum = hashing::of_words(u64::from(thread), std::slice::from_ref(&pending));
             pending.local = hashing::of_bytes(sum, context.stack, top_of(thread as usize));
-            self.hashes |= match repeats(&operation) {
-                Repeats::Often => true,
-                Repeats::Perhaps => self.visits[thread as usize].contains(&pending.local),
-                Repeats::Never => false,
-            };
-            let visits = &mut self.visits[thread as usize];
-            visits.rotate_right(1);
-            visits[0] = pending.local;
         }
         self.digest = hashing::of_words(self.digest, std::slice::from_ref(&pending));
         self.channel.pending[self.now.moved] = pending;
@@ -497,7 +498,11 @@ impl Session {
         (self.status, self.code) = match ending {
             Ending::Exit(code) => (channel::EXITED, code),
             Ending::Infeasible => (channel::INFEASIBLE, 0),
-            Ending::Abort | Ending::Assertion | Ending::Signal(_) | Ending::Fault(_) => (channel::CRASHED, 0),
+            Ending::Abort
+            | Ending::Assertion
+            | Ending::Signal(_)
+            | Ending::Fault(_)
+            | Ending::StackOverflow => (channel::CRASHED, 0),
         };
         if let Some(name) = ending.problem() {
             self.problem(thread, operation.site, 0, name);
@@ -519,33 +524,22 @@ impl Session {
 }
 
 fn top_of(thread: usize) -> usize {
-    STACKS + (thread + 1) * STACK
+    STACKS + (thread + 1) * (GUARD + STACK)
 }
 
 fn is_open(choice: Choice) -> bool {
     control::with(|model| model.is_enabled(choice.thread, choice.variant))
 }
 
-/// Whether a thread may come by an operation again and again without any effect.
-enum Repeats {
-    Never,
-    /// It counts when the thread stands there a second time, as far as its own state tells.
-    Perhaps,
-    Often,
-}
-
-fn repeats(operation: &Operation) -> Repeats {
-    match operation.kind {
-        Kind::WaitBegin | Kind::Yield | Kind::Spin => Repeats::Often,
-        Kind::Lock | Kind::SemWait | Kind::Join if operation.how != How::Block => Repeats::Perhaps,
-        Kind::SemRead | Kind::Access | Kind::Atomic => Repeats::Perhaps,
-        _ => Repeats::Never,
-    }
-}
-
 /// The stack that an address lies in.
 pub fn is_stack(address: usize) -> bool {
-    (STACKS..STACKS + MOST_THREADS * STACK).contains(&address)
+    (STACKS..top_of(MOST_THREADS - 1)).contains(&address)
+}
+
+/// Whether an address lies right below the stack of a thread.
+pub fn is_overflow(thread: u32, address: usize) -> bool {
+    let end = top_of(thread as usize) - STACK;
+    (end - GUARD..end).contains(&address)
 }
 
 extern "C" fn run_main(_: usize) -> ! {

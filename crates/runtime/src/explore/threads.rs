@@ -1,8 +1,9 @@
 //! What the C library does for a thread of the system and nobody does for a fiber: beginning, ending, destructors of values.
 
+use super::channel::MOST_THREADS;
 use super::fiber;
 use super::session;
-use crate::control::calls;
+use crate::control::{self, calls};
 use crate::thread;
 use libc::c_void;
 
@@ -20,6 +21,20 @@ static mut KEYS: usize = 0;
 /// Makes a fiber that calls `entry(argument)` once its beginning was performed. Gives what the program knows the thread by.
 pub fn spawn(id: u32, record: u32, entry: extern "C" fn(usize) -> !, argument: usize) -> Option<usize> {
     session::get()?.make_fiber(id, record, entry, argument)
+}
+
+/// Before a thread is made: there may be too many.
+pub fn make_room() {
+    if session::get().is_some() && control::with(|model| model.lives.len()) >= MOST_THREADS {
+        session::unsupported("more than 64 threads");
+    }
+}
+
+/// A thread is to have a stack of so many bytes.
+pub fn must_fit(bytes: usize) {
+    if bytes > session::STACK {
+        session::unsupported("a stack of more than 8 MiB");
+    }
 }
 
 /// First in a new fiber.

@@ -94,6 +94,11 @@ pub unsafe extern "C" fn pthread_create(
     argument: *mut c_void,
 ) -> i32 {
     let detached = is_detached(attributes);
+    if explore::is_running() && !attributes.is_null() {
+        let mut bytes = 0;
+        libc::pthread_attr_getstacksize(attributes.cast(), &mut bytes);
+        explore::must_fit(bytes);
+    }
     make(handle, routine as usize, argument, detached, |handle, start| match observe::mode() {
         Purpose::Explore => fiber(handle, start, explored),
         _ => real::pthread_create(handle, attributes, run, start),
@@ -254,10 +259,7 @@ unsafe fn fiber(handle: *mut pthread_t, start: *mut c_void, entry: extern "C" fn
             *handle = own as pthread_t;
             0
         }
-        None => {
-            explore::unsupported("more than 64 threads");
-            libc::EAGAIN
-        }
+        None => libc::EAGAIN,
     }
 }
 
@@ -287,6 +289,7 @@ unsafe fn make(
 ) -> Option<i32> {
     let maker = thread::current()?;
     let controlled = calls::create().is_some();
+    explore::make_room();
     gate::enter(maker);
     let made_at = contexts::of_call(maker);
     let thread = thread::create(Some(maker), made_at);
