@@ -27,7 +27,7 @@ void __raddle_fence(uint32_t, uint32_t), __raddle_release(void *, uint32_t), __r
 void __raddle_note(const void *, uint64_t, uint32_t);
 
 enum { READ, WRITE, READ_N, WRITE_N, READ_WALK, WRITE_WALK, ATOMIC, FENCE, LOCK, UNLOCK, TRYLOCK, RDLOCK, WRLOCK, RWUNLOCK, SPIN,
-       SPINUNLOCK, POST, TRYWAIT, BARRIER, ONCE, CONDWAIT, CREATE, JOIN, RELEASE, ACQUIRE, NEWSEM, YIELD, MTX, MTXUNLOCK };
+       SPINUNLOCK, POST, TRYWAIT, BARRIER, ONCE, CONDWAIT, CREATE, JOIN, RELEASE, ACQUIRE, NEWSEM, YIELD, MTX, MTXUNLOCK, PAIR };
 
 #define THREADS 8
 #define OBJECTS 4
@@ -49,7 +49,7 @@ struct place {
     sem_t sem[OBJECTS];
     pthread_once_t once[OBJECTS];
     pthread_cond_t cond;
-    pthread_barrier_t barrier;
+    pthread_barrier_t barrier, pairs;
     mtx_t mtx;
     int tag[OBJECTS];
 };
@@ -109,14 +109,14 @@ static void plain(unsigned char *p, uint32_t size, int write)
     }
 }
 
-static void walk(unsigned char *p, uint32_t step, uint32_t size, int write)
+static void walk(unsigned char *p, int step, uint32_t count, uint32_t size, int write)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < (int)count; i++)
         __raddle_note(p + i * step, size, write);
     if (write)
-        __raddle_write_walk(p, step, 3, size, 1);
+        __raddle_write_walk(p, step, count, size, 1);
     else
-        __raddle_read_walk(p, step, 3, size, 1);
+        __raddle_read_walk(p, step, count, size, 1);
 }
 
 static void step(struct op *op)
@@ -128,8 +128,8 @@ static void step(struct op *op)
     case WRITE: plain(p, op->b, 1); break;
     case READ_N: __raddle_note(p, op->b, 0), __raddle_read_n(p, op->b, 1); break;
     case WRITE_N: __raddle_note(p, op->b, 1), __raddle_write_n(p, op->b, 1); break;
-    case READ_WALK: walk(p, op->c, op->b, 0); break;
-    case WRITE_WALK: walk(p, op->c, op->b, 1); break;
+    case READ_WALK: walk(p, (int)op->c, op->b >> 8, op->b & 255, 0); break;
+    case WRITE_WALK: walk(p, (int)op->c, op->b >> 8, op->b & 255, 1); break;
     case ATOMIC: atomic(p, op->b, op->c & 255, op->c >> 8 & 255, op->c >> 16); break;
     case FENCE: __raddle_fence(op->a, 1); break;
     case LOCK: pthread_mutex_lock(&place->mutex[op->a]); break;
@@ -148,6 +148,7 @@ static void step(struct op *op)
     case POST: sem_post(&place->sem[op->a]); break;
     case TRYWAIT: sem_trywait(&place->sem[op->a]); break;
     case BARRIER: pthread_barrier_wait(&place->barrier); break;
+    case PAIR: pthread_barrier_wait(&place->pairs); break;
     case ONCE: pthread_once(&place->once[op->a], initialise); break;
     case CONDWAIT: pthread_cond_timedwait(&place->cond, &place->mutex[op->a], &past); break;
     case CREATE:
@@ -201,6 +202,7 @@ int main(void)
         memset(place, 0, sizeof *place);
         mtx_init(&place->mtx, mtx_plain);
         pthread_barrier_init(&place->barrier, 0, 2);
+        pthread_barrier_init(&place->pairs, 0, 2);
         for (int i = 0; i < OBJECTS; i++)
             pthread_spin_init(&place->spin[i], 0);
         go = 0;

@@ -29,6 +29,7 @@ const NEWSEM: u32 = 25;
 const YIELD: u32 = 26;
 const MTX: u32 = 27;
 const MTXUNLOCK: u32 = 28;
+const PAIR: u32 = 29;
 
 /// The operations of each thread; thread 0 starts the others, which may start more.
 pub fn random(seed: u64) -> Vec<Vec<Op>> {
@@ -83,7 +84,41 @@ pub fn random(seed: u64) -> Vec<Vec<Op>> {
             script.retain(|op| op[0] != BARRIER);
         }
     }
+    if rng.below(3) == 0 {
+        let _ = pair_up(&mut rng, &mut scripts);
+    }
     scripts
+}
+
+/// An even number of threads meets at a barrier for two, each once: any two of them. Only where no thread waits for another in another
+/// way; `None` where there is no place outside of all locks after the last creation.
+fn pair_up(rng: &mut Random, scripts: &mut [Vec<Op>]) -> Option<()> {
+    let waits = |op: &Op| op[0] == JOIN || op[0] == BARRIER;
+    if scripts.iter().flatten().any(waits) {
+        return None;
+    }
+    let mut places = Vec::new();
+    for script in scripts.iter() {
+        let first = script.iter().rposition(|op| op[0] == CREATE).map_or(0, |at| at + 1);
+        let mut depth = 0_i32;
+        let mut open = Vec::new();
+        for at in 0..=script.len() {
+            if at >= first && depth == 0 {
+                open.push(at);
+            }
+            depth += match script.get(at).map(|op| op[0]) {
+                Some(LOCK | RDLOCK | WRLOCK | SPIN | MTX) => 1,
+                Some(UNLOCK | RWUNLOCK | SPINUNLOCK | MTXUNLOCK) => -1,
+                _ => 0,
+            };
+        }
+        places.push(*open.get(rng.below(open.len() as u32) as usize)?);
+    }
+    let count = places.len() / 2 * 2;
+    for (script, place) in scripts.iter_mut().zip(places).take(count) {
+        script.insert(place, [PAIR, 0, 0, 0]);
+    }
+    Some(())
 }
 
 fn creates_early(scripts: &[Vec<Op>]) -> bool {
@@ -170,8 +205,18 @@ impl Taste {
                 out.push([READ_N + write, at, bytes, 0]);
             }
             1 if self.bytes >= 16 => {
-                let size = [1, 4][rng.below(2) as usize];
-                out.push([READ_WALK + write, 4 * rng.below(2), size, 4]);
+                let size = [1, 2, 4, 8][rng.below(4) as usize];
+                let stride = [1, 2, 3, 4, 5, 8][rng.below(6) as usize];
+                let most = (self.bytes - size) / stride + 1;
+                let count = 1 + rng.below(most.min(12));
+                let reach = (count - 1) * stride;
+                let first = rng.below(self.bytes - size - reach + 1);
+                match rng.below(3) {
+                    0 => {
+                        out.push([READ_WALK + write, first + reach, size | count << 8, stride.wrapping_neg()])
+                    }
+                    _ => out.push([READ_WALK + write, first, size | count << 8, stride]),
+                }
             }
             _ => out.push([READ + write, at, size, 0]),
         }
@@ -182,7 +227,8 @@ impl Taste {
             return out.push([FENCE, [2, 3, 4, 5][rng.below(4) as usize], 0, 0]);
         }
         let size = [4, 4, 8, 1, 2][rng.below(5) as usize].min(self.bytes);
-        let at = rng.below(self.bytes / size) * size;
+        let aligned = if rng.below(10) == 0 { 1 } else { size };
+        let at = rng.below((self.bytes - size) / aligned + 1) * aligned;
         let kind = rng.below(4);
         let order = match kind {
             0 => [0, 2, 5][rng.below(3) as usize],

@@ -97,7 +97,8 @@ fn touched(entry: &Entry, offset: u32) -> BTreeSet<u32> {
     match entry.code {
         6 => {
             let [stride, count, size, _] = entry.more.map(|value| value as u32);
-            (0..count).flat_map(|i| (0..size).map(move |byte| offset + i * stride + byte)).collect()
+            let at = move |i: u32| offset.wrapping_add(i.wrapping_mul(stride));
+            (0..count).flat_map(|i| (0..size).map(move |byte| at(i) + byte)).collect()
         }
         _ => (offset..offset + entry.size() as u32).collect(),
     }
