@@ -46,8 +46,21 @@ pub fn leave(thread: &Thread) {
     thread.inside.store(thread.inside.load(Relaxed) - 1, Release);
 }
 
-/// Runs `work` while no other thread is inside; `None` if another thread is doing that already. The caller is outside.
+/// Runs `work` while no other thread is inside; `None` if another thread is doing that already. The caller is outside, and not interrupted
+/// meanwhile: a signal handler that wants to go in would wait for it.
 pub fn alone<T>(work: impl FnOnce() -> T) -> Option<T> {
+    undisturbed(|| alone_undisturbed(work))
+}
+
+/// Runs `work` without signal handlers in between.
+pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
+    let before = set_mask(libc::SIG_BLOCK, u64::MAX);
+    let result = work();
+    set_mask(libc::SIG_SETMASK, before);
+    result
+}
+
+fn alone_undisturbed<T>(work: impl FnOnce() -> T) -> Option<T> {
     if STOPPED.swap(true, SeqCst) {
         return None;
     }
@@ -103,6 +116,17 @@ fn enter_slowly(thread: &Thread, depth: u32) {
         thread.inside.store(1, Relaxed);
         fence(SeqCst);
     }
+}
+
+/// Changes which signals of the calling thread are held back; those before. Leaves `errno` alone.
+fn set_mask(how: i32, mask: u64) -> u64 {
+    let mut before = 0_u64;
+    unsafe {
+        let errno = *libc::__errno_location();
+        libc::syscall(libc::SYS_rt_sigprocmask, how, &raw const mask, &raw mut before, size_of::<u64>());
+        *libc::__errno_location() = errno;
+    }
+    before
 }
 
 fn membarrier(command: i32) -> i64 {

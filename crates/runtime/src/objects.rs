@@ -275,6 +275,7 @@ fn with(thread: &mut Thread, address: usize, work: impl FnOnce(&mut Thread, &mut
     work(thread, object);
     object.lock.free();
     gate::leave(thread);
+    collect::if_needed(thread);
 }
 
 fn id_of(address: usize) -> u32 {

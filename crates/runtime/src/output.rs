@@ -1,6 +1,7 @@
 //! The file of findings, one line per write.
 
 use crate::descriptor::Descriptor;
+use crate::gate;
 use crate::options;
 use crate::spin::Spin;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
@@ -30,13 +31,16 @@ pub fn line(line: &str, text: impl FnOnce() -> String) {
         let text = text();
         put(2, text.as_bytes());
     } else {
-        let mut file = FILE.lock();
-        if file.number().is_none() {
-            open(&mut file);
-        }
-        if let Some(number) = file.number() {
-            put(number, line.as_bytes());
-        }
+        // A handler that ends the process has a line to write, too.
+        gate::undisturbed(|| {
+            let mut file = FILE.lock();
+            if file.number().is_none() {
+                open(&mut file);
+            }
+            if let Some(number) = file.number() {
+                put(number, line.as_bytes());
+            }
+        });
     }
     unsafe { *libc::__errno_location() = errno };
 }
