@@ -44,7 +44,7 @@ impl Advice for Known {
     }
 }
 
-fn own_locks(functions: &LockFunctions) -> Vec<OwnLock> {
+pub(crate) fn own_locks(functions: &LockFunctions) -> Vec<OwnLock> {
     let mode = match functions.mode {
         LockMode::Exclusive => Mode::Exclusive,
         LockMode::Shared => Mode::Shared,

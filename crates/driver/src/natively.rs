@@ -22,7 +22,6 @@ use raddle_explore::enumerate::{self, Exploration, Limits};
 use raddle_explore::random::{Plan, Strategy, random};
 use raddle_finding::UnknownReason;
 use raddle_ir::{DataModel, Program};
-use raddle_libmodel::Meaning;
 use raddle_machine::Visibility;
 use raddle_native::machine::{self, NativeMachine, Stacks};
 use std::ffi::OsString;
@@ -49,8 +48,6 @@ fn refused(loaded: &Loaded) -> Option<&'static str> {
         Some("there is no `main`")
     } else if loaded.program.data_model != DataModel::Lp64 {
         Some("32-bit programs are interpreted only")
-    } else if loaded.models.meanings.values().any(|meaning| *meaning == Meaning::AtomicBody) {
-        Some("functions are atomic by their name (__VERIFIER_atomic_*) in the interpreter only")
     } else {
         None
     }

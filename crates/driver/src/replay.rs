@@ -179,8 +179,12 @@ fn prepare(path: &Path, record: &Record, subject: Subject) -> Result<Prepared, D
     };
     let built = match record.substrate {
         Substrate::Interpreter => None,
-        Substrate::Native if origins.is_some() => Built::new(&record.subject, &loaded)?.ok(),
-        Substrate::Native => Built::new(&subject, &loaded)?.ok(),
+        Substrate::Native => {
+            // Choices are those of the program that was explored; another one may have other checks.
+            let own = origins.is_some()
+                || subject.inputs != record.subject.inputs && checked(path, record, &record.subject).is_ok();
+            Built::new(if own { &record.subject } else { &subject }, &loaded)?.ok()
+        }
     };
     Ok(Prepared { loaded, subject, built, origins })
 }

@@ -27,6 +27,8 @@ pub enum Does {
     Release,
     /// Returns at once; what it returns says whether it got the lock.
     Try(Success),
+    /// Is one atomic section from beginning to end. It has no lock among its arguments, and what it does inside is looked at.
+    Section,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,11 @@ pub(crate) fn surround(module: &Module, locks: &[OwnLock]) -> Vec<String> {
     let mut warnings = Vec::new();
     for lock in locks {
         let Some(function) = module.function(&lock.function) else { continue };
-        if let Err(why) = one(module, function, lock) {
+        let written = match lock.does {
+            Does::Section => section(module, function, lock),
+            Does::Acquire | Does::Release | Does::Try(_) => one(module, function, lock),
+        };
+        if let Err(why) = written {
             warnings.push(format!("the lock function `{}` of raddle.toml {why}", lock.function));
         }
     }
@@ -81,14 +87,16 @@ fn one(module: &Module, function: Value, lock: &OwnLock) -> Result<(), &'static 
     };
     let address = arguments[position];
     let mode = builder.int32(u32::from(lock.mode == Mode::Shared));
-    if lock.does == Does::Release {
-        hook("release", &[address]);
-    }
-    let depth = hook_with("begin", module.int(32), &[]);
+    let does = builder.int32(match lock.does {
+        Does::Acquire | Does::Section => 0,
+        Does::Release => 1,
+        Does::Try(_) => 2,
+    });
+    let depth = hook_with("begin", module.int(32), &[address, mode, does]);
     let result = builder.call(function, &arguments);
     hook("end", &[depth]);
     match lock.does {
-        Does::Release => {}
+        Does::Release | Does::Section => {}
         Does::Acquire => hook("acquired", &[address, mode]),
         Does::Try(success) => {
             let value = builder.sign_cast(result, module.int(64));
@@ -96,6 +104,25 @@ fn one(module: &Module, function: Value, lock: &OwnLock) -> Result<(), &'static 
             hook("tried", &[address, mode, value, zero]);
         }
     }
+    builder.ret(result);
+    Ok(())
+}
+
+fn section(module: &Module, function: Value, lock: &OwnLock) -> Result<(), &'static str> {
+    if function.is_variadic() {
+        return Err("takes a variable number of arguments, which is not followed");
+    }
+    let around = module.stand_in(function, &format!("{PREFIX}own.{}", lock.function));
+    let builder = Builder::new(module);
+    builder.at_end(module.add_block(around));
+    let enter = |enter: u32| {
+        let flag = builder.int32(enter);
+        let hook = module.declare(&format!("{PREFIX}section"), module.void(), &[flag.ty()]);
+        builder.call(hook, &[flag]);
+    };
+    enter(1);
+    let result = builder.call(function, &around.parameters());
+    enter(0);
     builder.ret(result);
     Ok(())
 }

@@ -58,6 +58,14 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Whether a problem of this kind ends the program by a signal, wherever it is.
+    pub fn crashes(kind: ProblemKind) -> bool {
+        matches!(
+            kind,
+            ProblemKind::NullDereference | ProblemKind::StackOverflow | ProblemKind::DivisionByZero
+        )
+    }
+
     /// Whether a native run can show a problem of this kind: memory errors may go unnoticed, a loop without end may end.
     pub fn shows(kind: ProblemKind) -> bool {
         matches!(

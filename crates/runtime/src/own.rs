@@ -6,6 +6,7 @@
 //! An exception or `longjmp` may leave such a function without an `end`. Whoever catches it sets the shadow stack back, and looks here
 //! whether the frame in which the function began is still there.
 
+use crate::control::{self, Family, How, calls};
 use crate::objects;
 use crate::thread::{self, MOST_APART, Mode, Thread};
 
@@ -39,9 +40,26 @@ fn with_thread(work: impl FnOnce(&mut Thread)) {
     }
 }
 
+const RELEASE: u32 = 1;
+const TRY: u32 = 2;
+
+/// Before the function. Under control what it does is one operation of the model, and then the function itself, in which nobody stops,
+/// finds the lock as the model has it.
 #[unsafe(no_mangle)]
-pub extern "C" fn __raddle_own_begin() -> u32 {
-    thread::current().map_or(0, begin)
+pub extern "C" fn __raddle_own_begin(lock: usize, shared: u32, does: u32) -> u32 {
+    let Some(thread) = thread::current() else { return 0 };
+    if thread.apart == 0 {
+        let mode = mode(shared);
+        match does {
+            RELEASE => drop(calls::unlock_own(lock, mode)),
+            TRY => thread.tried = calls::lock(Family::Own, lock, mode, How::Try),
+            _ => drop(calls::lock(Family::Own, lock, mode, How::Block)),
+        }
+    }
+    if does == RELEASE && control::is_detecting() {
+        objects::release_own(thread, lock);
+    }
+    begin(thread)
 }
 
 /// With what `__raddle_own_begin` said: functions inside this one may have been left unseen.
@@ -58,20 +76,22 @@ pub extern "C" fn __raddle_own_left() {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn __raddle_own_acquired(lock: usize, shared: u32) {
-    with_thread(|thread| objects::acquired_own(thread, lock, mode(shared)));
+    if control::is_detecting() {
+        with_thread(|thread| objects::acquired_own(thread, lock, mode(shared)));
+    }
 }
 
 /// After a function that returns at once: `zero` is 1 if it returns 0 when it got the lock.
 #[unsafe(no_mangle)]
 pub extern "C" fn __raddle_own_tried(lock: usize, shared: u32, result: i64, zero: u32) {
-    if (result == 0) == (zero == 1) {
+    let got = (result == 0) == (zero == 1);
+    let expected = thread::current().and_then(|thread| thread.tried.take());
+    if expected.is_some_and(|error| (error == 0) != got) {
+        crate::start::give_up("a lock function of raddle.toml does not do what it is said to do");
+    }
+    if got {
         __raddle_own_acquired(lock, shared);
     }
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __raddle_own_release(lock: usize) {
-    with_thread(|thread| objects::release_own(thread, lock));
 }
 
 fn mode(shared: u32) -> Mode {

@@ -84,6 +84,8 @@ pub struct Thread {
     /// How deep in lock functions of the program's own, and the frames in which these began.
     pub apart: u32,
     pub apart_from: [*mut Frame; MOST_APART],
+    /// Under control: what such a function that returns at once should come to.
+    pub tried: Option<i32>,
     /// A record of mixed bytes for the next time, or 0.
     pub spare: u32,
     next_free: u32,
@@ -185,6 +187,12 @@ pub fn keep_only(survivor: &mut Thread) {
 }
 
 impl Thread {
+    /// Whether what it does now is looked at: neither the runtime itself nor a lock function of the program's own.
+    #[inline(always)]
+    pub fn is_followed(&self) -> bool {
+        self.busy == 0 && self.apart == 0
+    }
+
     /// The calling thread becomes this one.
     pub fn begin(&'static mut self, block: *mut Block) {
         self.block = block;

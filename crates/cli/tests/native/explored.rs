@@ -17,13 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const KINDS: [&str; 5] = ["data-race", "deadlock", "livelock", "abort", "assertion-failure"];
 
 /// Reasons not to explore natively that are no fault.
-const INTERPRETED: [&str; 5] = [
-    "32-bit programs are interpreted only",
-    "atomic by their name",
-    "lock functions of its own",
-    "cannot be linked",
-    "pthread_cancel",
-];
+const INTERPRETED: [&str; 3] = ["32-bit programs are interpreted only", "cannot be linked", "pthread_cancel"];
 
 /// Kind and lines of each finding.
 type Found = BTreeSet<(String, Vec<u64>)>;

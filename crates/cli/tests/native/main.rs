@@ -3,6 +3,7 @@
 mod commands;
 mod explored;
 mod fixtures;
+mod initialisers;
 mod random;
 mod recorded;
 mod replays;

@@ -3,12 +3,13 @@
 use super::steps;
 use super::{Native, Prepared, Tally};
 use crate::load::Loaded;
+use crate::native::own_locks;
 use crate::witness::{self, Record};
 use crate::{DataModel, DriverError, Subject};
 use raddle_config::Config;
 use raddle_libmodel::Meaning;
-use raddle_native::cc::{Controlled, build_controlled};
-use raddle_native::{Checks, Claim, Debugger, Plan, ReplayRequest, Replayed, debug, replay};
+use raddle_native::cc::{Controlled, Does, Mode, OwnLock, build_controlled};
+use raddle_native::{Checks, Claim, Debugger, Plan, ReplayRequest, Replayed, StepKind, debug, replay};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -81,19 +82,19 @@ fn request(
     {
         return Ok(Err(format!("a native run does not show {}", kind.name())));
     }
-    let atomic = |meaning: &Meaning| *meaning == Meaning::AtomicBody;
-    if loaded.models.meanings.values().any(atomic) {
-        return Ok(Err(
-            "functions are atomic by their name (__VERIFIER_atomic_*) in the interpreter only".to_owned()
-        ));
-    }
     let plan = match built {
         Some(built) => steps::native_plan(loaded, &built.native, &record.witness),
         None => steps::plan(loaded, &record.witness),
     };
-    let Some(plan) = plan else {
+    let Some(mut plan) = plan else {
         return Ok(Err("the schedule cannot be followed".to_owned()));
     };
+    if let witness::Claim::Problem(kind, _) = record.claim
+        && Claim::crashes(kind)
+    {
+        // The crash is a step of the interpreter's, not of the program's.
+        plan.steps.pop_if(|step| step.kind == StepKind::Exit);
+    }
     let program = match program(subject, loaded)? {
         Ok(program) => program,
         Err(why) => return Ok(Err(why)),
@@ -138,29 +139,42 @@ impl Ready {
 
 /// The program to run, or why there is none.
 pub(crate) fn program(subject: &Subject, loaded: &Loaded) -> Result<Result<Ready, String>, DriverError> {
-    let config = loaded.config.as_ref().and_then(|path| Config::load(path).ok());
-    if config.is_some_and(|config| !config.locks.is_empty()) {
-        return Ok(Err("the program has lock functions of its own (raddle.toml)".to_owned()));
-    }
+    let sections = sections(loaded);
     if let [input] = &subject.inputs[..]
         && raddle_native::is_program(input)
     {
+        if !sections.is_empty() {
+            let why = "the program itself does not know that functions are atomic by their name (__VERIFIER_atomic_*)";
+            return Ok(Err(why.to_owned()));
+        }
         let path = std::path::absolute(input).unwrap_or_else(|_| input.clone());
         return Ok(Ok(Ready::Given(path)));
     }
+    let config = loaded.config.as_ref().and_then(|path| Config::load(path).ok()).unwrap_or_default();
+    let own_locks: Vec<OwnLock> = config.locks.iter().flat_map(own_locks).chain(sections).collect();
     let request = raddle_frontend::Request {
         inputs: subject.inputs.clone(),
         cflags: subject.cflags.clone(),
         data_model: subject.data_model,
         target: subject.target.clone(),
     };
-    Ok(match build_controlled(&request, &[])? {
+    Ok(match build_controlled(&request, &own_locks)? {
         Ok(program) => Ok(Ready::Made(program)),
         Err(message) => {
             let first = message.lines().find(|line| line.contains("undefined") || line.contains("error"));
             Err(format!("the program cannot be linked: {}", first.unwrap_or(&message).trim()))
         }
     })
+}
+
+/// Functions that are atomic by their name.
+fn sections(loaded: &Loaded) -> Vec<OwnLock> {
+    let program = &loaded.program;
+    let atomic = loaded.models.meanings.iter().filter(|(_, meaning)| **meaning == Meaning::AtomicBody);
+    let names = atomic.map(|(function, _)| program.text(program.functions[function].name).to_owned());
+    names
+        .map(|function| OwnLock { function, argument: 0, mode: Mode::Exclusive, does: Does::Section })
+        .collect()
 }
 
 /// A run that goes on for longer has gone astray.

@@ -43,7 +43,12 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Op
         machine.step(*choice, &mut chosen);
         let value = if kind == StepKind::Choose { chosen.0 } else { None };
         let (thread, variant) = (choice.thread.0, choice.variant);
-        steps.push(Step { thread, kind, site: operation.site.0, variant, value, object });
+        let site = match operation.kind {
+            // A function that is atomic by its name leaves the section at its return, which is no place for the program.
+            OpKind::Unlock { lock: Addr::ATOMIC_SECTION, .. } => 0,
+            _ => operation.site.0,
+        };
+        steps.push(Step { thread, kind, site, variant, value, object });
     }
     let visible = match &witness.visibility {
         Visibility::SyncOnly => Visible::None,
@@ -74,7 +79,10 @@ fn aside(loaded: &Loaded) -> BTreeSet<u32> {
 }
 
 fn is_operation(meaning: &Meaning) -> bool {
-    let Meaning::Effect(effect, _) = meaning else { return false };
+    let effect = match meaning {
+        Meaning::Effect(effect, _) => effect,
+        other => return *other == Meaning::AtomicBody,
+    };
     match effect {
         Effect::Thread(op, _) => {
             matches!(

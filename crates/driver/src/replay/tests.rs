@@ -2,16 +2,14 @@
 //!
 //! A slice in `cargo test`, all with `RADDLE_SOAK=1`.
 
-use super::steps;
+use super::{program, steps};
 use crate::Subject;
 use crate::load::{Loaded, load};
 use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_event::{Choice, ProblemKind, Schedule};
 use raddle_interp::Interp;
-use raddle_libmodel::Meaning;
 use raddle_machine::{IgnoreEvents, Machine, Status, Visibility};
-use raddle_native::cc::build_controlled;
 use raddle_native::{Checks, Claim, Plan, ReplayRequest, Replayed, replay};
 use raddle_testkit::fixtures::{files, parse};
 use raddle_testkit::programs::{Profile, branchy, generate, knotted};
@@ -63,16 +61,8 @@ fn random_programs_follow_random_schedules() {
 fn follow(subject: &Subject, seed: u64) -> usize {
     // Some fixtures are for 32 bits only, or no program.
     let Ok(loaded) = load(subject) else { return 0 };
-    if loaded.models.meanings.values().any(|meaning| *meaning == Meaning::AtomicBody) {
-        return 0;
-    }
-    let request = raddle_frontend::Request {
-        inputs: subject.inputs.clone(),
-        cflags: subject.cflags.clone(),
-        ..raddle_frontend::Request::default()
-    };
     // Kernel functions cannot be linked.
-    let Ok(Ok(program)) = build_controlled(&request, &[]) else { return 0 };
+    let Ok(Ok(program)) = program(subject, &loaded) else { return 0 };
     let mut followed = 0;
     for (round, visibility) in
         [Visibility::SyncOnly, Visibility::SyncOnly, Visibility::EveryAccess].into_iter().enumerate()

@@ -116,12 +116,21 @@ impl Carrier for Batons {
     }
 
     fn give_up(&self, me: u32) {
+        // What a signal handler does meanwhile is nobody's step.
+        set_busy(1);
         TURNS.lock().stopped(me);
         wait(me);
+        set_busy(-1);
     }
 
     fn finish(&self, me: u32) {
         TURNS.lock().stopped(me);
+    }
+}
+
+fn set_busy(change: i32) {
+    if let Some(thread) = thread::current() {
+        thread.busy = thread.busy.wrapping_add_signed(change);
     }
 }
 

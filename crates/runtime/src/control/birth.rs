@@ -46,7 +46,7 @@ impl Model {
             Family::Cond => zero(48, 0..0),
             Family::Semaphore => zero(32, 0..0),
             Family::Barrier => false,
-            Family::Once => true,
+            Family::Once | Family::Own => true,
         };
         if !valid {
             self.fault(me, operation, Fault::UninitialisedLock);
@@ -57,7 +57,7 @@ impl Model {
             }
             Family::Mutex if valid => Object::Mutex(mutex_of(mutex_word(at))),
             Family::Mutex | Family::Spin => Object::Mutex(Mutex::default()),
-            Family::Rwlock => Object::Rwlock(Rwlock::default()),
+            Family::Rwlock | Family::Own => Object::Rwlock(Rwlock::default()),
             Family::Cond => Object::Cond(Vec::new()),
             Family::Barrier => Object::Barrier(barrier_of(1)),
             Family::Semaphore => Object::Semaphore { value: 0 },
@@ -74,7 +74,7 @@ impl Model {
         let object = match family {
             Family::Mutex => Object::Mutex(mutex_of(number as u32)),
             Family::Spin => Object::Mutex(Mutex::default()),
-            Family::Rwlock => Object::Rwlock(Rwlock::default()),
+            Family::Rwlock | Family::Own => Object::Rwlock(Rwlock::default()),
             Family::Cond => Object::Cond(Vec::new()),
             Family::Barrier if number == 0 => {
                 self.fault(me, operation, Fault::InvalidArgument);

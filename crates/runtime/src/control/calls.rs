@@ -4,6 +4,7 @@
 //! Results are error numbers, as the functions of POSIX threads give them; the detector is told by the interposed functions, which
 //! know what happened by the result.
 
+use super::once::ABANDONED;
 use super::operation::{Family, How, Kind, Mode, Operation, Outcome};
 use super::pairs::Touch;
 use super::schedule::{self, Arrival};
@@ -20,7 +21,7 @@ fn controlled() -> Option<&'static mut Thread> {
     if !is_on() || observe::mode() == observe::Mode::Explore && !explore::is_running() {
         return None;
     }
-    thread::current().filter(|thread| thread.busy == 0)
+    thread::current().filter(|thread| thread.is_followed())
 }
 
 #[inline(always)]
@@ -41,6 +42,14 @@ pub fn lock(family: Family, lock: usize, mode: Mode, how: How) -> Option<i32> {
 #[inline(always)]
 pub fn unlock(family: Family, lock: usize) -> Option<i32> {
     on(Kind::Unlock, family, lock).map(|outcome| outcome.result)
+}
+
+/// A lock of the program's own is released by a function that knows its mode.
+pub fn unlock_own(lock: usize, mode: Mode) -> Option<i32> {
+    let me = controlled()?;
+    let site = me.call_site();
+    let operation = Operation { mode, ..Operation::on(Kind::Unlock, Family::Own, lock, site) };
+    Some(stop(me, operation).result)
 }
 
 /// `number`: a mutex's kind word, a barrier's parties, a semaphore's value.
@@ -195,10 +204,19 @@ pub fn once_end(once: usize) {
     on(Kind::OnceEnd, Family::Once, once);
 }
 
+/// The initialiser was left before it was through.
+pub fn once_abandoned(once: usize) {
+    if let Some(me) = controlled() {
+        let site = me.call_site();
+        let operation = Operation::on(Kind::OnceEnd, Family::Once, once, site);
+        stop(me, Operation { number: ABANDONED, ..operation });
+    }
+}
+
 /// A plain access, if it is one that the schedule stops at.
 pub fn access(me: &mut Thread, access: &observe::Access) {
     hold(me, access.site);
-    if me.busy == 0 && batons::is_visible(access.site) {
+    if me.is_followed() && batons::is_visible(access.site) {
         let number = u64::from(access.kind == lanes::Kind::Write);
         let operation = Operation::new(Kind::Access, access.site);
         stop(me, Operation { object: access.first, second: access.size * access.count, number, ..operation });
@@ -240,7 +258,7 @@ pub fn accessed_atomically(me: &Thread, atomic: &observe::Atomic, succeeded: boo
 
 /// Before every atomic access.
 pub fn atomic(me: &mut Thread, atomic: &observe::Atomic) {
-    if is_on() && me.busy == 0 {
+    if is_on() && me.is_followed() {
         if observe::mode() == observe::Mode::Replay {
             hold(me, atomic.site);
         }
@@ -251,7 +269,7 @@ pub fn atomic(me: &mut Thread, atomic: &observe::Atomic) {
 }
 
 pub fn fence(me: &mut Thread, site: u32) {
-    if is_on() && me.busy == 0 {
+    if is_on() && me.is_followed() {
         stop(me, Operation::new(Kind::Fence, site));
     }
 }

@@ -85,6 +85,7 @@ impl Sum {
                 Once::Fresh => 1,
                 Once::Running => 2,
                 Once::Done => 3,
+                Once::Abandoned => 4,
             }),
             Object::Destroyed => self.add(u64::MAX),
         }

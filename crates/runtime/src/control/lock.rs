@@ -1,7 +1,7 @@
 //! Mutexes of every kind, read-write locks and spin locks. Readers and writers get in in any order: no preference is modelled.
 
 use super::model::{Health, Model, Mutex, MutexKind, Object, Readiness, ways};
-use super::operation::{Fault, Happened, How, Mode, Operation, Outcome};
+use super::operation::{Family, Fault, Happened, How, Mode, Operation, Outcome};
 use libc::{EBUSY, EDEADLK, EINVAL, ENOTRECOVERABLE, EOWNERDEAD, EPERM, ETIMEDOUT};
 
 /// How an acquisition went.
@@ -30,7 +30,13 @@ impl Model {
     }
 
     pub(super) fn lock_variants(&self, me: u32, operation: &Operation, open: &mut dyn FnMut(u32)) {
-        ways(operation.how, self.readiness(operation.object, operation.mode, me), open);
+        let own = operation.family == Family::Own;
+        let readiness = match self.objects.get(&operation.object) {
+            // Nobody knows that it would say no; it waits.
+            Some(Object::Rwlock(lock)) if own && lock.writer == Some(me) => Readiness::Blocked,
+            _ => self.readiness(operation.object, operation.mode, me),
+        };
+        ways(operation.how, readiness, open);
     }
 
     pub(super) fn lock(&mut self, me: u32, operation: &Operation, variant: u32) -> Outcome {
@@ -118,10 +124,13 @@ impl Model {
         match self.object(me, operation) {
             Object::Mutex(mutex) => self.unlock_mutex(me, operation, mutex),
             Object::Rwlock(mut lock) => {
-                if lock.writer == Some(me) {
+                let only = (operation.family == Family::Own).then_some(operation.mode);
+                if lock.writer == Some(me) && only != Some(Mode::Shared) {
                     lock.writer = None;
                     self.happens(me, operation, Happened::Release { mode: Mode::Exclusive });
-                } else if let Some(index) = lock.readers.iter().rposition(|&reader| reader == me) {
+                } else if let Some(index) = lock.readers.iter().rposition(|&reader| reader == me)
+                    && only != Some(Mode::Exclusive)
+                {
                     lock.readers.remove(index);
                     if !lock.readers.contains(&me) {
                         self.happens(me, operation, Happened::Release { mode: Mode::Shared });

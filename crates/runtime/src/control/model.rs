@@ -141,6 +141,8 @@ pub(super) struct Barrier {
 pub(super) enum Once {
     Fresh,
     Running,
+    /// The initialiser was left by an exception, or the end of its thread: the next one runs it again.
+    Abandoned,
     Done,
 }
 
@@ -284,7 +286,7 @@ pub(super) fn ways(how: How, readiness: Readiness, open: &mut dyn FnMut(u32)) {
 pub(super) fn fits(object: &Object, family: Family) -> bool {
     match object {
         Object::Mutex(_) => matches!(family, Family::Mutex | Family::Spin),
-        Object::Rwlock(_) => family == Family::Rwlock,
+        Object::Rwlock(_) => matches!(family, Family::Rwlock | Family::Own),
         Object::Cond(_) => family == Family::Cond,
         Object::Barrier(_) => family == Family::Barrier,
         Object::Semaphore { .. } => family == Family::Semaphore,

@@ -126,6 +126,8 @@ pub enum Family {
     Barrier,
     Semaphore,
     Once,
+    /// A lock of the program's own (`raddle.toml`), whatever its bytes.
+    Own,
 }
 
 /// What a thread does next, as far as others can tell.
