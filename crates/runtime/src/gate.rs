@@ -64,27 +64,39 @@ fn alone_undisturbed<T>(work: impl FnOnce() -> T) -> Option<T> {
     if STOPPED.swap(true, SeqCst) {
         return None;
     }
+    // A thread that jumped out of the runtime by `siglongjmp` from a signal handler stays inside for ever.
+    let result = others_are_outside(None).then(work);
+    reset();
+    result
+}
+
+/// Keeps all other threads outside until [`reset`]. For a fork: the child gets everything in one piece.
+pub fn hold(me: &Thread) {
+    while STOPPED.swap(true, SeqCst) {
+        pause();
+    }
+    others_are_outside(Some(me.index));
+}
+
+/// Waits until nobody is inside, but perhaps one thread. False: somebody stayed.
+fn others_are_outside(but: Option<u32>) -> bool {
     CAREFUL.store(true, SeqCst);
     fence(SeqCst);
     membarrier(PRIVATE_EXPEDITED);
     let mut patience = PATIENCE;
     thread::each(|other| {
-        while other.inside.load(Acquire) != 0 && patience > 0 {
+        while Some(other.index) != but && other.inside.load(Acquire) != 0 && patience > 0 {
             patience -= 1;
             pause();
         }
     });
-    // A thread that jumped out of the runtime by `siglongjmp` from a signal handler stays inside for ever.
-    let result = (patience > 0).then(work);
-    CAREFUL.store(NEEDS_FENCE.load(Relaxed), Relaxed);
-    STOPPED.store(false, Release);
-    result
+    patience > 0
 }
 
-/// The child of a fork has one thread, and nobody to wait for.
+/// Others may go in again; in the child of a fork there are none.
 pub fn reset() {
     CAREFUL.store(NEEDS_FENCE.load(Relaxed), Relaxed);
-    STOPPED.store(false, Relaxed);
+    STOPPED.store(false, Release);
 }
 
 pub fn pause() {

@@ -24,6 +24,7 @@ use std::ffi::c_void;
 
 /// What must be set up once the runtime runs.
 pub fn start() {
+    process::start();
     threads::start();
     unsafe { on_exit(at_exit, std::ptr::null_mut()) };
 }

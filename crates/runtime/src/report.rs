@@ -133,6 +133,15 @@ pub fn exit() {
     output::line(&line, || if races > 0 { format!("raddle: {races} race(s)\n") } else { String::new() });
 }
 
+/// For a fork: nobody is about to change what was reported.
+pub fn hold() -> bool {
+    SEEN.hold()
+}
+
+pub fn let_go() {
+    SEEN.reset();
+}
+
 /// In the child of a fork: its races are its own.
 pub fn reset() {
     SEEN.reset();

@@ -80,7 +80,12 @@ pub fn each_ended(mut visit: impl FnMut(usize, u32)) {
     STATE.lock().ended.iter().for_each(|ended| visit(ended.slot, ended.last));
 }
 
-/// In the child of a fork.
+/// For a fork.
+pub fn hold() -> bool {
+    STATE.hold()
+}
+
+/// After a fork, on both sides.
 pub fn reset() {
     STATE.reset();
 }

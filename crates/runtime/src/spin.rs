@@ -37,9 +37,20 @@ impl<T> Spin<T> {
         Guard { spin: self }
     }
 
-    /// In the child of a fork: whoever held it is gone.
+    /// Takes it until [`Spin::reset`]. False: given up, a handler may have interrupted the thread that has it.
+    pub fn hold(&self) -> bool {
+        (0..100_000).any(|_| {
+            let got = !self.taken.swap(true, Acquire);
+            if !got {
+                pause();
+            }
+            got
+        })
+    }
+
+    /// After [`Spin::hold`], or in the child of a fork, where whoever has it is gone.
     pub fn reset(&self) {
-        self.taken.store(false, Relaxed);
+        self.taken.store(false, Release);
     }
 }
 

@@ -4,7 +4,8 @@ use super::real::real;
 use super::threads;
 use crate::control::{self, Ending, calls};
 use crate::{explore, gate, mixed, objects, output, record, records, report, thread};
-use libc::{c_char, pid_t};
+use libc::{c_char, c_void, pid_t};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 real! {
     fn fork() -> pid_t;
@@ -12,29 +13,76 @@ real! {
     fn __assert_fail(text: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> !;
 }
 
+unsafe extern "C" {
+    /// As `pthread_atfork`, without the part of it that is linked statically.
+    fn __register_atfork(before: Handler, parent: Handler, child: Handler, library: *const c_void) -> i32;
+}
+
+type Handler = unsafe extern "C" fn();
+
+/// What was taken for a fork, by the only thread that forks.
+static TAKEN: AtomicU8 = AtomicU8::new(NOTHING);
+const NOTHING: u8 = 0;
+const GATE: u8 = 1;
+const HANDLES: u8 = 2;
+const SLOTS: u8 = 4;
+const PAIRS: u8 = 8;
+
+/// Before the program can: our handlers come next to the fork itself, on both sides of it.
+pub fn start() {
+    unsafe { __register_atfork(before_fork, in_parent, in_child, std::ptr::null()) };
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> pid_t {
-    let Some(me) = thread::current() else { return real::fork() };
     explore::unsupported("fork");
-    me.busy += 1;
-    let child = real::fork();
-    me.busy -= 1;
-    if child == 0 {
-        control::leave();
-        gate::reset();
-        records::reset_locks();
-        mixed::reset_locks();
-        objects::reset_locks();
-        threads::reset();
-        report::reset();
-        crate::slots::reset();
-        thread::keep_only(me);
-        let parent = output::pid();
-        output::restart();
-        report::forked(parent);
-        record::forked(me);
+    real::fork()
+}
+
+unsafe extern "C" fn before_fork() {
+    let Some(me) = thread::current() else { return };
+    gate::hold(me);
+    let mut taken = GATE;
+    for (lock, hold) in
+        [(HANDLES, threads::hold as fn() -> bool), (SLOTS, crate::slots::hold), (PAIRS, report::hold)]
+    {
+        if hold() {
+            taken |= lock;
+        }
     }
-    child
+    TAKEN.store(taken, Relaxed);
+}
+
+unsafe extern "C" fn in_parent() {
+    let taken = TAKEN.swap(NOTHING, Relaxed);
+    for (lock, give) in [
+        (PAIRS, report::let_go as fn()),
+        (SLOTS, crate::slots::reset),
+        (HANDLES, threads::let_go),
+        (GATE, gate::reset),
+    ] {
+        if taken & lock != 0 {
+            give();
+        }
+    }
+}
+
+unsafe extern "C" fn in_child() {
+    TAKEN.store(NOTHING, Relaxed);
+    let Some(me) = thread::current() else { return };
+    control::leave();
+    gate::reset();
+    records::reset_locks();
+    mixed::reset_locks();
+    objects::reset_locks();
+    threads::reset();
+    report::reset();
+    crate::slots::reset();
+    thread::keep_only(me);
+    let parent = output::pid();
+    output::restart();
+    report::forked(parent);
+    record::forked(me);
 }
 
 /// The child of a `vfork` runs in our memory; a fork does what it needs.

@@ -80,6 +80,15 @@ fn note_end(thread: &mut Thread) {
     }
 }
 
+/// For a fork: nobody is about to change the handles.
+pub fn hold() -> bool {
+    HANDLES.hold()
+}
+
+pub fn let_go() {
+    HANDLES.reset();
+}
+
 /// In the child of a fork, which has one thread.
 pub fn reset() {
     HANDLES.reset();
