@@ -11,13 +11,21 @@ use crate::gate;
 use crate::layout::{self, GRANULE, HAS_OBJECTS, TABLES};
 use crate::log::{self, What};
 use crate::rounds::{Place, Rounds};
-use crate::spin::{Owned, Taken};
+use crate::spin::{Owned, Spin, Taken};
 use crate::stable::Stable;
 use crate::table::TABLE_BYTES;
 use crate::thread::{Mode, Thread};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::collections::BTreeMap;
+use std::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
 
 static OBJECTS: Stable<Object> = Stable::at(TABLES + 7 * TABLE_BYTES, 1 << 27);
+
+/// Words of objects at odd addresses. They stay.
+static ODD: Spin<BTreeMap<usize, &'static AtomicU32>> = Spin::new(BTreeMap::new());
+static ANY_ODD: AtomicBool = AtomicBool::new(false);
 
 /// Zeroed memory is an object that nothing was done with.
 #[repr(C)]
@@ -217,6 +225,10 @@ pub fn forget_range(thread: &Thread, start: usize, end: usize) {
         }
         page += 4096;
     }
+    if ANY_ODD.load(Relaxed) {
+        let odd: Vec<usize> = gate::undisturbed(|| ODD.lock().range(start..end).map(|(at, _)| *at).collect());
+        odd.into_iter().for_each(|address| forget(thread, address));
+    }
 }
 
 /// Values of these slots no longer tell whose they are.
@@ -230,11 +242,12 @@ pub fn forget_sources(slots: &[usize]) {
 
 /// For the child of a fork.
 pub fn reset_locks() {
+    ODD.reset();
     OBJECTS.each(|object| object.lock.free());
 }
 
 fn forget(thread: &Thread, address: usize) {
-    let word = layout::object(address);
+    let word = word_of(address);
     let id = word.load(Acquire);
     if id == 0 || word.compare_exchange(id, 0, AcqRel, Relaxed).is_err() {
         return;
@@ -267,7 +280,7 @@ fn with(thread: &mut Thread, address: usize, work: impl FnOnce(&mut Thread, &mut
             gate::leave(thread);
             return;
         }
-        if layout::object(address).load(Relaxed) == id {
+        if word_of(address).load(Relaxed) == id {
             break object;
         }
         object.lock.free();
@@ -278,8 +291,20 @@ fn with(thread: &mut Thread, address: usize, work: impl FnOnce(&mut Thread, &mut
     collect::if_needed(thread);
 }
 
+/// Where the number of the object at this address is. Locks of the program's own may be bytes next to each other.
+#[inline(always)]
+fn word_of(address: usize) -> &'static AtomicU32 {
+    if address.is_multiple_of(GRANULE) { layout::object(address) } else { odd_word(address) }
+}
+
+#[cold]
+fn odd_word(address: usize) -> &'static AtomicU32 {
+    ANY_ODD.store(true, Relaxed);
+    gate::undisturbed(|| *ODD.lock().entry(address).or_insert_with(|| Box::leak(Box::default())))
+}
+
 fn id_of(address: usize) -> u32 {
-    let word = layout::object(address);
+    let word = word_of(address);
     let id = word.load(Acquire);
     if id != 0 {
         return id;

@@ -11,6 +11,7 @@
 mod chunks;
 mod memory;
 
+use crate::gate;
 use crate::lanes::Kind as AccessKind;
 use crate::log::What;
 use crate::observe::Access;
@@ -213,10 +214,11 @@ impl Log {
         self.room.has(bytes) || self.renew(thread, bytes, sequence)
     }
 
+    /// Takes long, so that many signals might come.
     #[cold]
     fn renew(&mut self, thread: u32, bytes: usize, sequence: u64) -> bool {
         self.state = State::NEW;
-        self.room.renew(thread, bytes, sequence)
+        gate::undisturbed(|| self.room.renew(thread, bytes, sequence))
     }
 
     #[cold]

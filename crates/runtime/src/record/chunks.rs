@@ -241,8 +241,16 @@ impl File {
     fn chunk(&mut self, bytes: usize) -> Result<usize, String> {
         let path = self.path.as_deref().ok_or("it is not open")?;
         let gone = "the file is not there any more";
-        let number = self.descriptor.number_again(path, Self::FLAGS).ok_or(gone)?;
-        reserve(number, self.end, bytes).map_err(|errno| reason(path, errno))?;
+        let mut tries = 0;
+        let number = loop {
+            let number = self.descriptor.number_again(path, Self::FLAGS).ok_or(gone)?;
+            match reserve(number, self.end, bytes) {
+                Ok(()) => break number,
+                // The program has closed it at this very moment, as it closes all.
+                Err(libc::EBADF) if tries < 8 => tries += 1,
+                Err(errno) => return Err(reason(path, errno)),
+            }
+        };
         let start = map(number, self.end, bytes).ok_or("no room in memory")?;
         self.end += bytes as u64;
         if let Some(words) = words() {

@@ -2,7 +2,7 @@
  * races: 1-2 3-4
  * prints: done */
 #include "hooks.h"
-uint32_t __raddle_own_begin(void);
+uint32_t __raddle_own_begin(void *, uint32_t, uint32_t);
 void __raddle_own_end(uint32_t), __raddle_again(struct raddle_frame *);
 static jmp_buf back;
 static int x, y, inside;
@@ -18,13 +18,13 @@ static void deep(int n)
 static void jumps(void)
 {
     FUNCTION(31);
-    __raddle_own_begin();
+    __raddle_own_begin(&inside, 0, 0);
     W(inside, 1, 8);
     longjmp(back, 1);
 }
 static void holds_another(void)
 {
-    uint32_t depth = __raddle_own_begin();
+    uint32_t depth = __raddle_own_begin(&inside, 0, 0);
     if (!setjmp(back))
         jumps();
     W(inside, 1, 9);
