@@ -95,6 +95,18 @@ pub struct Frame {
     pub function: String,
 }
 
+impl Frame {
+    /// In a header of the compiler or of the system, not in a file of the programmer's own.
+    pub fn is_system(&self) -> bool {
+        ["/usr/include/", "/usr/lib/"].iter().any(|folder| self.file.starts_with(folder))
+    }
+
+    /// Of places from the innermost out, the first in the programmer's own files, if there is one.
+    pub fn own(frames: &[Frame]) -> Option<&Frame> {
+        frames.iter().find(|frame| !frame.is_system()).or(frames.first())
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadReport {
     /// `T1 (worker)`, `T0 (main)`.

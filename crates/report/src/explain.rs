@@ -7,8 +7,8 @@ use crate::snippet::snippet;
 use crate::style::{Look, Paint, wrap};
 use crate::summary::count;
 use raddle_finding::{
-    ExplainedAccess, ExplainedLock, Explanation, OrderBy, OtherAccess, PairStanding, Reach, RunningThread,
-    Why,
+    ExplainedAccess, ExplainedLock, Explanation, Frame, OrderBy, OtherAccess, PairStanding, Reach,
+    RunningThread, Why,
 };
 
 pub fn explain(explanation: &Explanation, sources: &dyn Sources, look: &Look) -> String {
@@ -140,7 +140,7 @@ fn touches(access: &ExplainedAccess) -> String {
 fn run_by(threads: &[RunningThread]) -> String {
     let one = |running: &RunningThread| {
         let many = if running.many { " (any number of them)" } else { "" };
-        let created = match running.thread.created.first() {
+        let created = match Frame::own(&running.thread.created) {
             Some(frame) => format!(", created at {}", place(frame)),
             None => String::new(),
         };

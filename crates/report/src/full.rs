@@ -75,8 +75,17 @@ impl Report<'_> {
         self.out.push_str(&format!("      at {}", self.frame(&access.at)));
         self.out.push('\n');
         self.out.push_str(&snippet(&access.at, self.sources, self.look, "      "));
-        for caller in &access.stack {
+        let own = access.stack.iter().rposition(|caller| !caller.is_system()).map_or(0, |last| last + 1);
+        let (shown, outer) = match access.stack.len() - own {
+            // One more line says no less than their number.
+            0 | 1 => (access.stack.as_slice(), 0),
+            outer => (&access.stack[..own], outer),
+        };
+        for caller in shown {
             self.out.push_str(&format!("      called at {}\n", self.frame(caller)));
+        }
+        if outer > 0 {
+            self.out.push_str(&format!("      called through {outer} functions of system headers\n"));
         }
     }
 
@@ -93,7 +102,7 @@ impl Report<'_> {
     fn origins(&mut self, finding: &Finding) {
         let mut created: Vec<(&Frame, Vec<&str>)> = Vec::new();
         for access in &finding.accesses {
-            let Some(creation) = access.thread.created.first() else { continue };
+            let Some(creation) = Frame::own(&access.thread.created) else { continue };
             let name = access.thread.name.as_str();
             match created.iter_mut().find(|(at, _)| *at == creation) {
                 Some((_, names)) if names.contains(&name) => {}
@@ -108,7 +117,7 @@ impl Report<'_> {
         let mut told = BTreeSet::new();
         for (number, access) in finding.accesses.iter().enumerate() {
             for lock in &access.locks {
-                if let [taken, ..] = lock.acquired.as_slice() {
+                if let Some(taken) = Frame::own(&lock.acquired) {
                     let text =
                         format!("{} was taken for ({}) at {}", lock.name, number + 1, self.frame(taken));
                     if told.insert(text.clone()) {

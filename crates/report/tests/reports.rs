@@ -130,6 +130,21 @@ fn protected() -> Outcome {
     outcome
 }
 
+/// Threads and locks of C++: what lies in system headers is not what the programmer looks for.
+fn headers() -> Outcome {
+    let header = |line, function: &str| Frame {
+        file: "/usr/include/c++/12/bits/std_thread.h".to_owned(),
+        ..frame(line, 2, function)
+    };
+    let mut outcome = race();
+    let [put, get] = outcome.findings[0].accesses.as_mut_slice() else { panic!("two accesses") };
+    put.thread.created.insert(0, header(142, "thread<void (&)()>"));
+    put.locks[0].acquired.insert(0, header(749, "lock"));
+    put.stack.extend([header(61, "invoke"), header(259, "operator()"), header(210, "_M_run")]);
+    get.stack.push(header(210, "_M_run"));
+    outcome
+}
+
 fn shared_locks() -> Outcome {
     let side = |name: &str, line| {
         let mut side = access(
@@ -343,6 +358,7 @@ fn all_forms() {
     let outcomes = [
         ("race", race()),
         ("protected", protected()),
+        ("headers", headers()),
         ("shared_locks", shared_locks()),
         ("deadlock", deadlock()),
         ("unknown", unknown()),

@@ -141,7 +141,7 @@ impl Image {
         };
         let mut frames: Vec<Frame> = sites.iter().map(frame).collect();
         frames.extend(access.stack.iter().flat_map(|call| self.frames(*call, &[])));
-        let function = frames.last().map(|frame| frame.function.clone()).unwrap_or_default();
+        let function = outermost(&frames).to_owned();
         let at = if frames.is_empty() { nowhere() } else { frames.remove(0) };
         AccessReport {
             at,
@@ -160,11 +160,12 @@ impl Image {
         all.flat_map(|id| self.sites(id).iter().map(frame).collect::<Vec<_>>()).collect()
     }
 
-    /// `function` is the outermost one on its stack, which it was started with.
+    /// `function` is the outermost one of the program's own on its stack: what it was started with, or what a C++ thread runs.
     fn thread(&self, id: u32, function: &str) -> ThreadReport {
         let made = self.threads.get(&id);
         let start = made.map(|made| self.sites(made.function_site)).unwrap_or_default();
-        let function = start.last().map_or(function, |site| site.function);
+        let started = start.last().filter(|site| function.is_empty() || !frame(site).is_system());
+        let function = started.map_or(function, |site| site.function);
         let name = match (id, function) {
             (0, _) => "T0 (main)".to_owned(),
             (_, "") => format!("T{id}"),
@@ -191,10 +192,9 @@ impl Image {
     /// `a block of 40 bytes, allocated by T0 (main) at q.c:12`
     fn block(&self, block: &Block) -> String {
         let frames = self.frames(block.site, &block.stack);
-        let function = frames.last().map(|frame| frame.function.as_str()).unwrap_or_default();
-        let thread = self.thread(block.thread, function);
+        let thread = self.thread(block.thread, outermost(&frames));
         let mut text = format!("a block of {} bytes, allocated by {}", block.size, thread.name);
-        if let Some(at) = frames.first() {
+        if let Some(at) = Frame::own(&frames) {
             text.push_str(&format!(" at {}:{}", at.file, at.line));
         }
         text
@@ -203,6 +203,12 @@ impl Image {
 
 /// Calls that end the life of a block.
 const FREES: [&str; 6] = ["free", "realloc", "reallocarray", "_ZdlPv", "_ZdaPv", "_ZdlPvm"];
+
+/// The outermost function in the programmer's own files, else the outermost.
+fn outermost(frames: &[Frame]) -> &str {
+    let own = frames.iter().rev().find(|frame| !frame.is_system()).or(frames.last());
+    own.map(|frame| frame.function.as_str()).unwrap_or_default()
+}
 
 fn nowhere() -> Frame {
     Frame { file: String::new(), line: 0, column: 0, function: String::new() }
