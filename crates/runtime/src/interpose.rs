@@ -21,19 +21,30 @@ pub mod wrappers;
 use crate::control::{self, Ending};
 use crate::report;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What must be set up once the runtime runs.
 pub fn start() {
     process::start();
     threads::start();
-    unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+    // Under control several threads may be about to end the process, and each takes a handler for itself.
+    let handlers = if control::is_on() { 16 } else { 1 };
+    for _ in 0..handlers {
+        unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+    }
 }
 
 unsafe extern "C" {
     fn on_exit(function: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
 }
 
+/// Some thread has gone through [`at_exit`]; it goes through those that are left, too.
+static ENDS: AtomicBool = AtomicBool::new(false);
+
 extern "C" fn at_exit(status: i32, _: *mut c_void) {
-    control::calls::exit(Ending::Exit(status));
-    report::exit();
+    if !ENDS.load(Relaxed) {
+        control::calls::exit(Ending::Exit(status));
+        ENDS.store(true, Relaxed);
+        report::exit();
+    }
 }

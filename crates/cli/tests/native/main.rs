@@ -7,4 +7,5 @@ mod initialisers;
 mod random;
 mod recorded;
 mod replays;
+mod results;
 mod scenarios;

@@ -313,6 +313,37 @@ fn a_schedule_is_for_one_process() {
     }
 }
 
+/// Two threads are about to end the process, and each may be the one that does.
+const BOTH_END: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static int shared;
+static void *worker(void *arg)
+{
+    shared++;
+    if (shared == 7)
+        exit(3);
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, worker, NULL);
+    pthread_create(&b, NULL, worker, NULL);
+    shared = 6;
+    return 0;
+}
+"#;
+
+#[test]
+fn threads_that_end_the_process_wait_for_their_turn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ends.c"), BOTH_END).expect("it can be written");
+    raddle(folder.path(), &["check", "-q", "ends.c"]);
+    let outcomes = replay_all(folder.path(), "3");
+    assert!(outcomes.len() >= 2 && outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+}
+
 /// Scopes that are left early, and functions that clang knows: the code of these differs with the level of optimisation.
 const SCOPES: &str = r#"
 #include <pthread.h>

@@ -13,6 +13,7 @@ pub(crate) enum Errno {
     Busy = 16,
     Invalid = 22,
     Deadlock = 35,
+    Overflow = 75,
     TimedOut = 110,
     OwnerDied = 130,
     NotRecoverable = 131,

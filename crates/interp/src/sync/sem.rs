@@ -8,6 +8,9 @@ use raddle_event::{AccessKind, Addr, EventKind, ProblemKind};
 use raddle_libmodel::{Arg, How, Returns, SemOp};
 use raddle_machine::OpKind;
 
+/// `SEM_VALUE_MAX`.
+const MOST: u64 = i32::MAX as u64;
+
 impl Cx<'_> {
     pub(crate) fn pending_sem(&mut self, op: SemOp) -> Result<Option<OpKind>, Halt> {
         Ok(Some(match op {
@@ -27,8 +30,8 @@ impl Cx<'_> {
                 let address = self.pointer_arg(sem);
                 let at = self.sync_addr(address)?;
                 let expected = self.semaphore_kind();
-                self.post_semaphore(at, address, expected);
-                Ok(self.answer(returns, Ok(())))
+                let result = self.post_semaphore(at, address, expected);
+                Ok(self.answer(returns, result))
             }
             SemOp::Wait { sem, how } => {
                 let address = self.pointer_arg(sem);
@@ -85,13 +88,18 @@ impl Cx<'_> {
         Ok(u128::from(address))
     }
 
-    pub(super) fn post_semaphore(&mut self, at: Addr, address: u64, expected: Expected) {
+    pub(super) fn post_semaphore(&mut self, at: Addr, address: u64, expected: Expected) -> Result<(), Errno> {
         match self.sync_object(at, address, expected) {
+            SyncObject::Semaphore { value } if value >= MOST => Err(Errno::Overflow),
             SyncObject::Semaphore { value } => {
                 self.event(EventKind::SemPost { sem: at });
                 self.world.sync.set(at, SyncObject::Semaphore { value: value + 1 });
+                Ok(())
             }
-            _ => self.problem(ProblemKind::DestroyedLockUse, Some(at), ""),
+            _ => {
+                self.problem(ProblemKind::DestroyedLockUse, Some(at), "");
+                Ok(())
+            }
         }
     }
 

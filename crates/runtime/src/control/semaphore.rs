@@ -2,7 +2,10 @@
 
 use super::model::{Model, Object, Readiness, ways};
 use super::operation::{Fault, Happened, How, Operation, Outcome};
-use libc::{EAGAIN, EINVAL, ETIMEDOUT};
+use libc::{EAGAIN, EINVAL, EOVERFLOW, ETIMEDOUT};
+
+/// `SEM_VALUE_MAX`.
+const MOST: u64 = i32::MAX as u64;
 
 impl Model {
     pub(super) fn semaphore_variants(&self, operation: &Operation, open: &mut dyn FnMut(u32)) {
@@ -16,6 +19,7 @@ impl Model {
 
     pub(super) fn post(&mut self, me: u32, operation: &Operation) -> Outcome {
         match self.object(me, operation) {
+            Object::Semaphore { value } if value >= MOST => Outcome::error(EOVERFLOW),
             Object::Semaphore { value } => {
                 self.happens(me, operation, Happened::SemPost);
                 self.objects.insert(operation.object, Object::Semaphore { value: value + 1 });
