@@ -7,6 +7,7 @@ pub const LOOPS: usize = 16;
 pub const QUICK: usize = 16;
 pub const SHORT_CONTEXTS: usize = 8192;
 pub const SHORT_NODES: usize = 2048;
+pub const SPARES: usize = 15;
 
 /// Bits of [`Block::flags`]: every access goes to [`crate::observe`]; the runtime does not know the thread; it is in a lock function of
 /// the program's own, which is not looked into.
@@ -36,6 +37,9 @@ pub struct Block {
     pub quick: [QuickAtomic; QUICK],
     pub contexts: *const ShortContext,
     pub nodes: *const ShortNode,
+    /// Records of mixed bytes that no cell names.
+    pub spares: [u32; SPARES],
+    pub spare_count: u32,
 }
 
 /// An atomic access that hot.c makes without the lock.
@@ -96,12 +100,12 @@ pub struct Frame {
 mod tests {
     use super::{
         APART, Block, Frame, LOOPS, OBSERVED, PendingAtomic, QUICK, QuickAtomic, SHORT_CONTEXTS, SHORT_NODES,
-        ShortContext, ShortNode, UNKNOWN,
+        SPARES, ShortContext, ShortNode, UNKNOWN,
     };
     use crate::cells::ATOMIC;
     use crate::clocks::Clock;
     use crate::epochs::{RUN, Run, TAG};
-    use crate::layout::{CELLS, MASK, TABLES, context, touched_page};
+    use crate::layout::{CELLS, HAS_RECORDS, MASK, TABLES, context, presence, touched_page};
     use crate::mixed::{self, Mixed};
     use crate::records::{self, Group, Record};
     use std::mem::offset_of;
@@ -124,6 +128,11 @@ mod tests {
             ("__builtin_offsetof(struct raddle_context, id)", offset_of!(ShortContext, id)),
             ("sizeof(struct raddle_node)", size_of::<ShortNode>()),
             ("__builtin_offsetof(struct raddle_thread, nodes)", offset_of!(Block, nodes)),
+            ("__builtin_offsetof(struct raddle_thread, spares)", offset_of!(Block, spares)),
+            ("__builtin_offsetof(struct raddle_thread, spare_count)", offset_of!(Block, spare_count)),
+            ("RADDLE_SPARES", SPARES),
+            ("(uint64_t)&RADDLE_PRESENCE(0x12345678)", presence(0x1234_5678) as *const _ as usize),
+            ("RADDLE_HAS_RECORDS", HAS_RECORDS as usize),
             ("RADDLE_SHORT_CONTEXTS", SHORT_CONTEXTS),
             ("RADDLE_SHORT_NODES", SHORT_NODES),
             ("__builtin_offsetof(struct raddle_frame, node)", offset_of!(Frame, node)),

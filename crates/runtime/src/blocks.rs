@@ -21,6 +21,7 @@ static RECORDS: Stable<Record> = Stable::at(TABLES + 9 * TABLE_BYTES, 1 << 31);
 /// No block was ever larger.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
+/// While a record is free, its context is the number of the next one.
 #[repr(C)]
 struct Record {
     bytes: AtomicUsize,

@@ -50,6 +50,8 @@ struct raddle_quick {
 #define RADDLE_QUICK 16
 #define RADDLE_SHORT_CONTEXTS 8192
 #define RADDLE_SHORT_NODES 2048
+#define RADDLE_SPARES 15
+#define RADDLE_ROOM 6
 
 struct raddle_thread {
     uint32_t epoch;
@@ -70,6 +72,8 @@ struct raddle_thread {
     struct raddle_quick quick[RADDLE_QUICK]; /* by address */
     const struct raddle_context *contexts; /* what was needed lately */
     const struct raddle_node *nodes;
+    uint32_t spares[RADDLE_SPARES]; /* records of mixed bytes that no cell names; only for who is not in a signal handler */
+    uint32_t spare_count;
 };
 
 /* Consecutive values of one thread's clock (epochs.rs). */
@@ -80,9 +84,8 @@ struct raddle_run {
 /* The accesses to a granule for which a cell is not enough (mixed.rs): epoch, and above it context, bytes, whether it is a write. */
 struct raddle_mixed {
     uint32_t lock, life;
-    uint64_t entries[7];
-    uint32_t more;
-    uint32_t unused[3];
+    uint64_t entries[RADDLE_ROOM];
+    uint32_t more, unused;
 };
 
 /* Records of atomics (records.rs): clocks, groups of bytes with the same history. */
@@ -116,6 +119,9 @@ struct raddle_record {
 #define RADDLE_CONTEXTS_APART 0x10000125b000ull
 #define RADDLE_CONTEXT(p, write) ((uint32_t *)(RADDLE_CONTEXTS + ((write) ? 0 : RADDLE_CONTEXTS_APART) + ((uint64_t)(p) & RADDLE_MASK)))
 #define RADDLE_TOUCHED(p) (*(const uint8_t *)(0x680400000000ull + ((uint64_t)(p) & RADDLE_MASK) / 2048)) /* the page of cells */
+#define RADDLE_PRESENCE(p) (*(const uint8_t *)(0x680100000000ull + ((uint64_t)(p) & RADDLE_MASK) / 4096))
+#define RADDLE_HAS_RECORDS 2
+#define RADDLE_WHOLE (15ull << 33) /* all bytes, in an entry */
 #define RADDLE_RUNS ((const struct raddle_run *)0x690000000000ull)
 #define RADDLE_RUN 1024
 #define RADDLE_MIXED ((const struct raddle_mixed *)(0x690000000000ull + 5 * 0x1000000000ull))
@@ -170,15 +176,21 @@ static inline __attribute__((always_inline)) int raddle_knows(uint32_t epoch)
     return __raddle_self.values[run->slot] >= run->first + epoch % RADDLE_RUN;
 }
 
+/* Whether a cell holds only epochs that the thread knows. */
+static inline __attribute__((always_inline)) int raddle_knows_all(uint64_t cell)
+{
+    return !(cell & (RADDLE_TAG | (uint64_t)RADDLE_TAG << 32)) && raddle_knows((uint32_t)cell) && raddle_knows((uint32_t)(cell >> 32));
+}
+
 /* The cell after an access, if it holds only epochs that the thread knows; 0 if not. As cells::simple. */
 static inline __attribute__((always_inline)) uint64_t raddle_next(uint64_t old, int write)
 {
-    uint32_t wrote = (uint32_t)old, read = (uint32_t)(old >> 32), epoch = __raddle_self.epoch;
-    if (wrote == epoch || (!write && read == epoch))
+    uint32_t epoch = __raddle_self.epoch;
+    if ((uint32_t)old == epoch || (!write && old >> 32 == epoch))
         return old;
-    if (((wrote | read) & RADDLE_TAG) || !raddle_knows(wrote) || !raddle_knows(read))
+    if (!raddle_knows_all(old))
         return 0;
-    return write ? epoch : (wrote | (uint64_t)epoch << 32);
+    return write ? epoch : ((uint32_t)old | (uint64_t)epoch << 32);
 }
 
 static inline __attribute__((always_inline)) void raddle_fetch(uint64_t p, uint32_t site, int write)
@@ -272,6 +284,12 @@ static inline __attribute__((always_inline, target("cx16"))) int raddle_step8(ui
     return 1;
 }
 
+/* An access as records list it. */
+static inline __attribute__((always_inline)) uint64_t raddle_entry(uint32_t mask, uint32_t context, int write)
+{
+    return __raddle_self.epoch | (uint64_t)(context << 6 | mask << 1 | write) << 32;
+}
+
 /* Whether the record of a granule says that the thread did this to some of its bytes in this epoch. Only the thread itself writes
  * its epoch anywhere; the record may have gone to another granule, which its life would tell. */
 static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p, uint32_t mask, int write)
@@ -282,7 +300,7 @@ static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p,
         return 0;
     const struct raddle_mixed *record = &RADDLE_MIXED[word & ~RADDLE_TAG];
     uint32_t life = __atomic_load_n(&record->life, __ATOMIC_ACQUIRE), noted = 0;
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < RADDLE_ROOM; i++) {
         uint64_t entry = __atomic_load_n(&record->entries[i], __ATOMIC_ACQUIRE);
         if ((uint32_t)entry == epoch && (!write || (entry >> 32 & 1)))
             noted |= (uint32_t)(entry >> 33);
@@ -291,11 +309,60 @@ static inline __attribute__((always_inline)) int raddle_mixed_passes(uint64_t p,
            __atomic_load_n(&record->life, __ATOMIC_ACQUIRE) == life;
 }
 
-/* Notes an access in the record of a granule: what mixed::access does, if it races with nothing and the record has room and is still
- * needed. 0: not done. */
+/* A record for a granule of which some bytes are accessed: what mixed::begin does, if it races with nothing. 0: not done. */
+RADDLE_SLOW int raddle_mixed_begin(uint64_t p, uint32_t mask, uint32_t context, int write)
+{
+    uint64_t *cell = (uint64_t *)RADDLE_CELL(p), old = __atomic_load_n(cell, __ATOMIC_ACQUIRE), bytes = (uint64_t)mask << 33;
+    uint32_t nobody = 0, count = 0;
+    if (!raddle_knows_all(old) || (!old && !RADDLE_TOUCHED(p)) || !(RADDLE_PRESENCE(p) & RADDLE_HAS_RECORDS) ||
+        !__raddle_self.spare_count || *__raddle_self.inside != 1)
+        return 0;
+    uint32_t id = __raddle_self.spares[__raddle_self.spare_count - 1];
+    struct raddle_mixed *record = (struct raddle_mixed *)&RADDLE_MIXED[id];
+    uint64_t entries[2];
+    for (int side = 0; side < 2; side++) {
+        uint32_t half = (uint32_t)(old >> 32 * side), word = raddle_load(RADDLE_CONTEXT(p, !side));
+        /* Who made a known access has stored its context; what somebody else stored too late is for lane_of. */
+        if (half && (word & 63) != half * 0x9e3779b1u >> 26)
+            return 0;
+        entries[count] = half | (uint64_t)((word & ~63u) | 15 << 1 | !side) << 32;
+        if (write || side)
+            entries[count] &= ~bytes;
+        count += half && (entries[count] & RADDLE_WHOLE);
+    }
+    if (!__atomic_compare_exchange_n(&record->lock, &nobody, __raddle_self.owner, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return 0;
+    for (uint32_t i = 0; i < RADDLE_ROOM; i++)
+        __atomic_store_n(&record->entries[i], i < count ? entries[i] : i == count ? raddle_entry(mask, context, write) : 0, __ATOMIC_RELEASE);
+    *__raddle_self.used = 1;
+    int done = __atomic_compare_exchange_n(cell, &old, RADDLE_TAG | id, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    __raddle_self.spare_count -= done;
+    __atomic_store_n(&record->lock, 0, __ATOMIC_RELEASE);
+    return done;
+}
+
+/* One access to all bytes, or a write and a read: there is room for it in the cell, which names a record that the thread has locked. As
+ * cells::settle and mixed::give. */
+static inline __attribute__((always_inline)) void raddle_settle(uint64_t p, struct raddle_mixed *record, const uint64_t *entries, uint32_t count)
+{
+    uint64_t *cell = (uint64_t *)RADDLE_CELL(p), new = 0;
+    uint32_t id = (uint32_t)*cell & ~RADDLE_TAG, words[2] = {0, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t epoch = (uint32_t)entries[i], side = !(entries[i] >> 32 & 1);
+        words[side] = ((uint32_t)(entries[i] >> 32) & ~63u) | epoch * 0x9e3779b1u >> 26;
+        new |= (uint64_t)epoch << 32 * side;
+    }
+    for (int side = 0; side < 2; side++)
+        __atomic_store_n(RADDLE_CONTEXT(p, !side), words[side], __ATOMIC_RELAXED);
+    __atomic_store_n(cell, new, __ATOMIC_RELEASE);
+    __atomic_store_n(&record->life, record->life + 1, __ATOMIC_RELEASE);
+    __raddle_self.spares[__raddle_self.spare_count++] = id;
+}
+
+/* Notes an access in the record of a granule: what mixed::access does, if it races with nothing and the record has room. 0: not done. */
 RADDLE_SLOW int raddle_mixed_step(uint64_t p, uint32_t mask, uint32_t context, int write)
 {
-    uint64_t *cell = (uint64_t *)RADDLE_CELL(p), named = __atomic_load_n(cell, __ATOMIC_ACQUIRE), after[8];
+    uint64_t *cell = (uint64_t *)RADDLE_CELL(p), named = __atomic_load_n(cell, __ATOMIC_ACQUIRE), after[RADDLE_ROOM + 1];
     struct raddle_mixed *record = (struct raddle_mixed *)&RADDLE_MIXED[(uint32_t)named & ~RADDLE_TAG];
     uint32_t nobody = 0, epoch = __raddle_self.epoch, count = 0;
     /* The cell may have changed since the caller looked. */
@@ -303,9 +370,9 @@ RADDLE_SLOW int raddle_mixed_step(uint64_t p, uint32_t mask, uint32_t context, i
         return 0;
     if (!__atomic_compare_exchange_n(&record->lock, &nobody, __raddle_self.owner, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
-    uint64_t newest = epoch | (uint64_t)(context << 6 | mask << 1 | write) << 32, bytes = (uint64_t)mask << 33, whole = 15ull << 33;
-    int done = *(volatile uint64_t *)cell == named && !record->more;
-    for (int i = 0; done && i < 7 && record->entries[i]; i++) {
+    uint64_t newest = raddle_entry(mask, context, write), bytes = (uint64_t)mask << 33;
+    int done = *(volatile uint64_t *)cell == named && !record->more, mine = -1;
+    for (int i = 0; done && i < RADDLE_ROOM && record->entries[i]; i++) {
         uint64_t entry = record->entries[i];
         if (entry & bytes) {
             int knows = raddle_knows((uint32_t)entry), wrote = entry >> 32 & 1;
@@ -314,30 +381,32 @@ RADDLE_SLOW int raddle_mixed_step(uint64_t p, uint32_t mask, uint32_t context, i
             if (write || (knows && !wrote))
                 entry &= ~bytes;
         }
-        if (!(entry & whole)) {
-            if (newest)
-                after[count++] = newest;
-            newest = 0;
-        } else if (newest && !((entry ^ newest) & ~whole)) {
-            after[count++] = entry | bytes;
-            newest = 0;
-        } else {
+        /* The newest takes the place of what it replaces, and goes together with the same access to other bytes. */
+        int same = !((entry ^ newest) & ~RADDLE_WHOLE), gone = !(entry & RADDLE_WHOLE);
+        if (mine >= 0 && same)
+            after[mine] |= entry;
+        else if (mine >= 0 && gone)
+            continue;
+        else if (same || gone)
+            after[mine = count++] = same ? entry | newest : newest;
+        else
             after[count++] = entry;
-        }
     }
-    if (newest)
+    if (mine < 0)
         after[count++] = newest;
-    /* What has room in a cell goes back there, by mixed::access. */
-    int room = count == 1 ? (after[0] & whole) == whole
-                          : count == 2 && (after[0] & after[1] & whole) == whole && ((after[0] ^ after[1]) >> 32 & 1);
-    done = done && count < 8 && !room;
+    int room = count == 1 ? (after[0] & RADDLE_WHOLE) == RADDLE_WHOLE
+                          : count == 2 && (after[0] & after[1] & RADDLE_WHOLE) == RADDLE_WHOLE && ((after[0] ^ after[1]) >> 32 & 1);
+    done = done && count <= RADDLE_ROOM && (!room || (__raddle_self.spare_count < RADDLE_SPARES && *__raddle_self.inside == 1));
     if (done) {
         *__raddle_self.used = 1;
-        for (uint32_t i = 0; i < 7; i++) {
-            uint64_t entry = i < count ? after[i] : 0;
-            if (record->entries[i] != entry)
-                __atomic_store_n(&record->entries[i], entry, __ATOMIC_RELEASE);
-        }
+        if (room)
+            raddle_settle(p, record, after, count);
+        else
+            for (uint32_t i = 0; i < RADDLE_ROOM; i++) {
+                uint64_t entry = i < count ? after[i] : 0;
+                if (record->entries[i] != entry)
+                    __atomic_store_n(&record->entries[i], entry, __ATOMIC_RELEASE);
+            }
     }
     __atomic_store_n(&record->lock, 0, __ATOMIC_RELEASE);
     return done;
@@ -352,7 +421,7 @@ static inline __attribute__((always_inline)) int raddle_granule(uint64_t p, uint
         return 1;
     if ((wrote & (RADDLE_TAG | RADDLE_ATOMIC)) == RADDLE_TAG)
         return raddle_mixed_passes(p, mask, write) || raddle_mixed_step(p, mask, context, write);
-    return mask == 15 && raddle_step4(p, context, write);
+    return mask == 15 ? raddle_step4(p, context, write) : raddle_mixed_begin(p, mask, context, write);
 }
 
 /* An access that is more than the usual step: granule by granule. 0: not done, or not all of it. */

@@ -9,6 +9,7 @@
 //! The rules are those of [`crate::lanes`], byte by byte. A signal handler that interrupts an access of its own thread to the same granule
 //! is not checked: the record is taken.
 
+use crate::block::SPARES;
 use crate::cells::{self, WHOLE, lane_of};
 use crate::collect;
 use crate::entry::Entry;
@@ -18,7 +19,7 @@ use crate::lanes::{Conflicts, Full, Kind, Lane};
 use crate::layout::{self, HAS_RECORDS, TABLES};
 use crate::report;
 use crate::spin::{Owned, Taken};
-use crate::stable::Stable;
+use crate::stable::{Link, Stable};
 use crate::table::TABLE_BYTES;
 use crate::thread::Thread;
 use std::sync::atomic::{
@@ -31,7 +32,9 @@ static RECORDS: Stable<Mixed> = Stable::at(AT, 1 << 28);
 /// From one record to the next.
 #[cfg(test)]
 pub const STRIDE: usize = Stable::<Mixed>::STRIDE;
-pub const ROOM: usize = 7;
+pub const ROOM: usize = 6;
+/// So many records are taken at once.
+const FEW: u32 = 8;
 
 /// Zeroed memory is a free record.
 #[repr(C)]
@@ -43,8 +46,11 @@ pub struct Mixed {
     pub entries: [AtomicU64; ROOM],
     /// A record with the entries that have no room here, or 0.
     pub more: u32,
-    unused: u32,
+    link: Link,
 }
+
+/// A cache line for each.
+const _: () = assert!(Stable::<Mixed>::STRIDE == 64);
 
 /// A list of entries of which the first few need no memory of their own.
 struct Entries {
@@ -240,20 +246,17 @@ pub fn reset_locks() {
     RECORDS.each(|record| record.lock.free());
 }
 
-/// Gives a record back that a thread had kept for the next time.
-pub fn give_back(id: u32) {
-    if id != 0 {
-        RECORDS.give(id);
-    }
+/// Gives the records back that a thread had kept for the next time.
+pub fn give_back(thread: &mut Thread) {
+    let block = unsafe { &mut *thread.block };
+    block.spares[..block.spare_count as usize].iter().for_each(|id| RECORDS.give(*id));
+    block.spare_count = 0;
 }
 
 /// A locked record that no cell names.
 fn take(thread: &mut Thread) -> Option<(u32, &'static mut Mixed)> {
     loop {
-        let id = match std::mem::take(&mut thread.spare) {
-            0 => RECORDS.take()?,
-            spare => spare,
-        };
+        let id = spare(thread).or_else(|| RECORDS.take())?;
         let record = RECORDS.get(id);
         // Somebody who read the number too late may have it for a moment; if that was this thread, before a signal, it is lost.
         if record.lock.take(thread.index, false) == Taken::Locked {
@@ -267,11 +270,27 @@ fn give(thread: &mut Thread, id: u32, record: &mut Mixed) {
     record.life.store(record.life.load(Relaxed).wrapping_add(1), Release);
     record.drop_more();
     record.lock.free();
-    if thread.spare == 0 {
-        thread.spare = id;
-    } else {
-        RECORDS.give(id);
+    let block = unsafe { &mut *thread.block };
+    if thread.is_nested() || block.spare_count as usize == SPARES {
+        return RECORDS.give(id);
     }
+    block.spares[block.spare_count as usize] = id;
+    block.spare_count += 1;
+}
+
+/// A record that the thread has kept. A signal handler must not touch these: it may have interrupted who does. There are some left
+/// afterwards, for hot.c.
+fn spare(thread: &Thread) -> Option<u32> {
+    if thread.is_nested() {
+        return None;
+    }
+    let block = unsafe { &mut *thread.block };
+    while block.spare_count < FEW {
+        block.spares[block.spare_count as usize] = RECORDS.take()?;
+        block.spare_count += 1;
+    }
+    block.spare_count -= 1;
+    Some(block.spares[block.spare_count as usize])
 }
 
 /// The locked record, if the cell names it.

@@ -12,7 +12,7 @@ use crate::layout::{self, GRANULE, HAS_OBJECTS, TABLES};
 use crate::log::{self, What};
 use crate::rounds::{Place, Rounds};
 use crate::spin::{Owned, Spin, Taken};
-use crate::stable::Stable;
+use crate::stable::{Link, Stable};
 use crate::table::TABLE_BYTES;
 use crate::thread::{Mode, Thread};
 use std::collections::BTreeMap;
@@ -42,6 +42,7 @@ pub struct Object {
     /// Releases in shared mode.
     shared: Clock,
     rounds: Rounds,
+    link: Link,
 }
 
 /// A lock was acquired. Nobody else changes the object while the real lock is held exclusively.

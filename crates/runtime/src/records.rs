@@ -11,7 +11,7 @@ use crate::fronts::Front;
 use crate::lanes::{Conflicts, Full, Kind, Lane};
 use crate::layout::TABLES;
 use crate::spin::Owned;
-use crate::stable::Stable;
+use crate::stable::{Link, Stable};
 use crate::table::TABLE_BYTES;
 use crate::thread::Thread;
 use std::sync::atomic::{
@@ -42,6 +42,9 @@ pub struct Record {
     pub groups: [Group; INSIDE],
     /// The others, or null.
     more: *mut [Group; OUTSIDE],
+    /// While somebody records: the epoch of the last write without the lock.
+    writer: AtomicU32,
+    link: Link,
 }
 
 /// Bytes with the same history. No bytes: not in use.

@@ -1,4 +1,5 @@
 //! Numbered records that never move and never become something else, so that a number read too late still names a record of its kind.
+//! The last word of a record names the next one while it is free: a [`Link`], or something that whoever takes the record sets.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{
@@ -60,13 +61,17 @@ impl<T: 'static> Stable<T> {
         }
     }
 
-    /// The word of a free record that names the next one lies behind the record.
-    pub const STRIDE: usize = (size_of::<T>() + 8).next_multiple_of(16);
+    /// From one record to the next.
+    pub const STRIDE: usize = size_of::<T>().next_multiple_of(16);
 
     fn link(&self, id: u32) -> &AtomicU32 {
         unsafe { &*((self.base + (id as usize + 1) * Self::STRIDE - 4) as *const AtomicU32) }
     }
 }
+
+/// The last word of a record that has no other for it.
+#[repr(C)]
+pub struct Link(AtomicU32);
 
 fn bump(head: u64) -> u64 {
     ((head >> 32) + 1) << 32

@@ -86,8 +86,6 @@ pub struct Thread {
     pub apart_from: [*mut Frame; MOST_APART],
     /// Under control: what such a function that returns at once should come to.
     pub tried: Option<i32>,
-    /// A record of mixed bytes for the next time, or 0.
-    pub spare: u32,
     next_free: u32,
 }
 
@@ -202,6 +200,7 @@ impl Thread {
             (*block).top = frames;
             (*block).limit = frames.add(DEEPEST);
             (*block).known = [u32::MAX; 64];
+            (*block).spare_count = 0;
             (*block).used = &raw const self.used;
             (*block).values = self.values();
             (*block).inside = &raw const self.inside;
@@ -236,13 +235,13 @@ impl Thread {
 
     /// The thread has ended; its record stays until it is joined.
     pub fn end(&mut self) {
+        mixed::give_back(self);
         unsafe {
             (*self.block).epoch = u32::MAX;
             (*self.block).flags = UNKNOWN;
         }
         self.block = std::ptr::null_mut();
         SELF.set(std::ptr::null_mut());
-        mixed::give_back(std::mem::take(&mut self.spare));
         // Whoever joins it, or gets its slot, must not know an epoch in which nothing was done.
         let last = if self.used { self.clock } else { self.clock - 1 };
         self.clock = last;
