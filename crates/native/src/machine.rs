@@ -18,6 +18,7 @@ use raddle_machine::{
 use raddle_runtime::explore::channel::{self, Choice as Wanted};
 use raddle_runtime::explore::{Heard, Host, Launch, Silence, Visible, Wish};
 use state::{State, UNSTEADY};
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::PathBuf;
@@ -62,8 +63,11 @@ pub struct NativeMachine {
     states: Vec<State>,
     /// How many answers were heard to the last request; nothing if the last one heard is not to the end of the path.
     heard: Option<usize>,
-    /// Choices that will probably be asked for next.
+    /// Choices that will probably be asked for next: not yet asked for, and those asked for with an earlier one.
     foreseen: Vec<Wanted>,
+    asked_ahead: VecDeque<Wanted>,
+    /// Versions of memory were needed before: they are asked for from the start.
+    versions: bool,
     /// Why nothing that was known of the program holds any more: it did something else when run again, or its process is gone.
     lost: Option<Status>,
 }
@@ -102,6 +106,8 @@ impl NativeMachine {
             states: vec![first],
             heard: Some(1),
             foreseen: Vec::new(),
+            asked_ahead: VecDeque::new(),
+            versions: false,
             lost: None,
         })
     }
@@ -137,13 +143,19 @@ impl NativeMachine {
                 }
             }
         };
-        if program != Program::Guessed {
+        if program == Program::Guessed {
+            if self.asked_ahead.pop_front().is_some_and(|asked| asked != wanted) {
+                self.asked_ahead.clear();
+            }
+        } else {
             let there = program == Program::There;
             let mut choices = if there { vec![wanted] } else { self.path.clone() };
             let heard_from = choices.len() - 1;
-            choices.append(&mut self.foreseen);
+            choices.extend(&self.foreseen);
+            self.asked_ahead.clear();
+            self.asked_ahead.extend(self.foreseen.drain(..));
             let stacks = self.stacks == Stacks::Wanted;
-            let versions_from = before.is_versioned().then_some(heard_from);
+            let versions_from = self.versions.then_some(heard_from);
             let wish =
                 Wish { anew: !there, choices: &choices, heard_from, ahead: AHEAD, stacks, versions_from };
             self.host.ask(wish);
@@ -151,9 +163,11 @@ impl NativeMachine {
         }
         self.foreseen.clear();
         let heard = self.host.hear(number).map_err(silent)?;
-        let is_versioned = heard.answer.version != 0 || heard.answer.status != channel::RUNNING;
-        let wanted_from = if is_versioned { None } else { State::wants_versions_from(&self.states, &heard) };
-        if let Some(from) = wanted_from {
+        let is_running = heard.answer.status == channel::RUNNING;
+        let from = is_running.then(|| State::wants_versions_from(&self.states, &heard)).flatten();
+        let is_unknown =
+            |from: &usize| heard.answer.version == 0 || !self.states[*from..].iter().all(State::is_versioned);
+        if let Some(from) = from.filter(is_unknown) {
             number = self.repeat_with_versions(from)?;
         }
         let before = self.states.last().expect("there is always the first state");
@@ -178,13 +192,14 @@ impl NativeMachine {
         let silent = |silence| Status::Unsupported { site: SiteId::NONE, reason: words_of(&silence) };
         let unsteady = || Status::Unsupported { site: SiteId::NONE, reason: UNSTEADY.to_owned() };
         let stacks = self.stacks == Stacks::Wanted;
+        self.versions = true;
+        let whole: Vec<Wanted> = self.path.iter().chain(&self.asked_ahead).copied().collect();
         // The state behind choice `at` is `at + 1`.
         let last = self.path.len() - 1;
         let mut at = from.saturating_sub(1).min(last);
         let mut anew = true;
         loop {
-            let choices = if anew { &self.path[..] } else { &self.path[at..] };
-            let heard_from = choices.len() - (self.path.len() - at);
+            let (choices, heard_from) = if anew { (&whole[..], at) } else { (&whole[at..], 0) };
             let versions_from = Some(heard_from);
             self.host.ask(Wish { anew, choices, heard_from, ahead: AHEAD, stacks, versions_from });
             anew = false;

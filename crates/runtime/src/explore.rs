@@ -26,7 +26,9 @@ pub(crate) use events::{access, after_atomic, before_atomic, fence};
 pub(crate) use events::{fault, freed};
 #[cfg(feature = "program")]
 pub(crate) use heap::Found;
-pub(crate) use session::{Fibers, is_running, tell_notes, unsupported};
+#[cfg(feature = "program")]
+pub(crate) use session::is_running;
+pub(crate) use session::{Fibers, is_scheduler, tell_notes, unsupported};
 #[cfg(feature = "program")]
 pub(crate) use start::{Main, allocate, begin, find_block, free_block, serve};
 #[cfg(feature = "program")]

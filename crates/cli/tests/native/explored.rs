@@ -160,7 +160,8 @@ fn explored(text: &str) -> (tempfile::TempDir, String) {
     let output = raddle(folder.path(), &["explore", "--native", "program.c"]);
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    (folder, text)
+    // Long lines are wrapped.
+    (folder, text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 const WORKERS: &str = "
@@ -234,6 +235,164 @@ static void *worker(void *argument) { while (!never) usleep(1); return (void *)3
 ";
     let (_folder, text) = explored(&(WORKERS.to_owned() + body));
     assert!(text.contains("livelock"), "{text}");
+}
+
+#[test]
+fn waiting_takes_as_many_executions_as_in_the_interpreter() {
+    let queue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/programs/explored/queue.c");
+    match compare(queue.to_str().expect("a plain name"), &[]) {
+        Compared::Same { same_count, .. } => assert!(same_count, "a spurious wake-up was followed twice"),
+        Compared::No => panic!("one of them did not come to its end"),
+        Compared::Different(why) => panic!("{why}"),
+    }
+}
+
+#[test]
+fn a_crash_is_told_where_it_happens() {
+    for (line, word) in [
+        ("pthread_mutex_lock(&m);\n *pointer = 1;\n pthread_mutex_unlock(&m);", "null pointer dereference"),
+        ("pthread_mutex_lock(&m);\n zero = 10 / zero;\n pthread_mutex_unlock(&m);", "division by zero"),
+    ] {
+        let body = format!(
+            "static int *volatile pointer; static volatile int zero;\n\
+             static void *worker(void *argument) {{ {line} return (void *)3; }}"
+        );
+        let text = WORKERS.to_owned() + &body;
+        let at = 1 + text
+            .lines()
+            .position(|line| line.starts_with(" *p") || line.starts_with(" zero"))
+            .expect("it is there");
+        let (_folder, said) = explored(&text);
+        assert!(said.contains(word) && said.contains(&format!("program.c:{at}:")), "{at}: {said}");
+    }
+    let deep = "
+static int deeper(volatile int n) { volatile char room[1000]; room[0] = (char)n; return deeper(n + 1) + room[0]; }
+static void *worker(void *argument) { return (void *)(long)deeper(0); }
+";
+    let (_folder, said) = explored(&(WORKERS.to_owned() + deep));
+    assert!(said.contains("stack overflow"), "{said}");
+}
+
+#[test]
+fn what_is_done_before_main_holds_in_every_execution() {
+    let body = "
+#include <semaphore.h>
+static sem_t one;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int ready;
+static void prepare(void) { ready++; }
+__attribute__((constructor)) static void early(void)
+{
+    sem_init(&one, 0, 1);
+    pthread_once(&once, prepare);
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+}
+static void *worker(void *argument)
+{
+    pthread_once(&once, prepare);
+    sem_wait(&one);
+    if (ready != 1) abort();
+    sem_post(&one);
+    return (void *)3;
+}
+";
+    let (_folder, text) = explored(&(WORKERS.to_owned() + body));
+    assert!(text.contains("verdict: unknown; deadlocks: unknown"), "{text}");
+    assert!(!text.contains("abort") && text.contains("executions"), "{text}");
+    let body = "
+static void *early(void *argument) { return argument; }
+__attribute__((constructor)) static void begin(void)
+{
+    pthread_t t;
+    if (pthread_create(&t, NULL, early, NULL) == 0) pthread_join(t, NULL);
+}
+static void *worker(void *argument) { return (void *)3; }
+";
+    let (_folder, text) = explored(&(WORKERS.to_owned() + body));
+    assert!(text.contains("threads are started before main"), "{text}");
+}
+
+#[test]
+fn programs_in_cpp_are_explored() {
+    let text = "
+#include <condition_variable>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+static std::mutex m;
+static std::condition_variable c;
+static bool ready;
+static int ended;
+static std::map<std::string, int> table{{\"a\", 1}};
+struct Own {
+    int value = 7;
+    ~Own() { std::lock_guard<std::mutex> guard(m); ended++; if (value != 8) abort(); }
+};
+static thread_local Own own;
+static void work(int number)
+{
+    own.value++;
+    try {
+        std::unique_lock<std::mutex> lock(m);
+        if (number == 1) c.wait(lock, [] { return ready; });
+        else { ready = true; c.notify_one(); }
+        table[\"a\"]++;
+        throw std::runtime_error(std::to_string(number));
+    } catch (const std::exception &e) {
+        if (e.what() != std::to_string(number)) abort();
+    }
+    ENDS
+}
+int main()
+{
+    std::thread one(work, 1), two(work, 2);
+    one.join();
+    two.join();
+    std::cout << table[\"a\"];
+    if (table[\"a\"] != 3 || ended != 2) abort();
+    return 0;
+}
+";
+    let folder = tempfile::tempdir().expect("a folder");
+    for (ends, aborts) in [("", false), ("throw 5;", true)] {
+        std::fs::write(folder.path().join("program.cpp"), text.replace("ENDS", ends))
+            .expect("it can be written");
+        let built = raddle(folder.path(), &["c++", "-O1", "-g", "-pthread", "program.cpp", "-o", "program"]);
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let output = raddle(folder.path(), &["explore", "--native", "--format", "concise", "./program"]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("executions") && !said.contains(" 0 executions"), "{said}");
+        assert_eq!(said.contains("abort"), aborts, "{said}");
+    }
+}
+
+#[test]
+fn what_one_process_cannot_do_is_said() {
+    for (main, word) in [
+        (
+            "for (int i = 0; i < 70; i++) { pthread_create(&t, NULL, worker, NULL); pthread_join(t, NULL); }",
+            "more than 64 threads",
+        ),
+        (
+            "pthread_attr_setstacksize(&a, 64 << 20); pthread_create(&t, &a, worker, NULL); pthread_join(t, NULL);",
+            "a stack of more than 8 MiB",
+        ),
+        ("pthread_create(&t, NULL, number, NULL); pthread_join(t, NULL);", "the system's number of a thread"),
+    ] {
+        let text = format!(
+            "#include <pthread.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n\
+             static void *worker(void *argument) {{ return argument; }}\n\
+             static void *number(void *argument) {{ return (void *)syscall(SYS_gettid); }}\n\
+             int main(void) {{ pthread_t t; pthread_attr_t a; pthread_attr_init(&a); {main} return 0; }}\n"
+        );
+        let (_folder, said) = explored(&text);
+        assert!(said.contains("verdict: unknown") && said.contains(word), "{said}");
+    }
 }
 
 #[test]

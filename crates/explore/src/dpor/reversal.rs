@@ -377,6 +377,8 @@ impl<C> Search<'_, '_, '_, C> {
         let mut enabled = self.nodes[depth].enabled.clone();
         let mut after = Vec::new();
         let mut left_out: Vec<usize> = Vec::new();
+        let way = rest.iter().map(|at| self.run.steps[*at].action.choice);
+        foresee(machine, way.chain([Choice { thread, variant: 0 }]));
         for at in rest {
             let step = &self.run.steps[*at];
             let choice = step.action.choice;
@@ -415,6 +417,7 @@ impl<C> Search<'_, '_, '_, C> {
         let mut actions = Vec::new();
         let mut enabled = self.nodes[depth].enabled.clone();
         let mut after = Vec::new();
+        foresee(machine, choices.iter().copied());
         for choice in choices {
             if !enabled.contains(choice) {
                 return None;
@@ -501,3 +504,11 @@ impl<C> Search<'_, '_, '_, C> {
 
 /// Stands for whatever variant is open: equal to none that was explored.
 const ANY_VARIANT: u32 = u32::MAX;
+
+/// All of these will be taken, as far as they are open; the next step is the first of them.
+fn foresee<M: Machine>(machine: &mut M, way: impl Iterator<Item = Choice>) {
+    let later: Vec<Choice> = way.skip(1).collect();
+    if !later.is_empty() {
+        machine.foresee(&later);
+    }
+}

@@ -283,8 +283,7 @@ impl State {
         if self.version != 0 { self.version } else { self.digest }
     }
 
-    /// The state, of those up to this one, from which on versions must be known to say what is open after this answer; none if they
-    /// change nothing. The answer has none.
+    /// The number of the state from which on versions must be known to say what is open after this answer; none if they change nothing.
     pub(super) fn wants_versions_from(before: &[State], heard: &Heard<'_>) -> Option<usize> {
         let last = before.last()?;
         let stood = heard.pending.iter().filter(|pending| pending.kind != 0).filter_map(|pending| {
@@ -294,7 +293,8 @@ impl State {
             known.then(|| before.iter().position(stands)).flatten()
         });
         let sleeps = last.strands.iter().any(|strand| strand.stutter.sleep.is_some());
-        stood.min().or_else(|| sleeps.then_some(before.len()))
+        // In the first state nothing has begun.
+        stood.min().map(|state| state.max(1)).or_else(|| sleeps.then_some(before.len()))
     }
 
     fn others(&self, thread: ThreadId) -> u64 {

@@ -15,10 +15,10 @@ use crate::lanes;
 use crate::observe;
 use crate::thread::{self, Thread};
 
-/// The calling thread, if it is under control.
+/// The calling thread, if it is under control. Not in an exploration: its scheduler.
 #[inline(always)]
 fn controlled() -> Option<&'static mut Thread> {
-    if !is_on() || observe::mode() == observe::Mode::Explore && !explore::is_running() {
+    if !is_on() || observe::mode() == observe::Mode::Explore && explore::is_scheduler() {
         return None;
     }
     thread::current().filter(|thread| thread.is_followed())

@@ -20,7 +20,7 @@ impl Context {
     pub unsafe fn new(
         top: usize,
         thread_pointer: usize,
-        entry: extern "C" fn(usize) -> !,
+        entry: extern "C-unwind" fn(usize) -> !,
         argument: usize,
     ) -> Self {
         let stack = (top & !15) - 80;
@@ -45,7 +45,8 @@ impl Context {
     }
 }
 
-/// First frame of a fiber: argument in `r12`, function in `r13`.
+/// First frame of a fiber: argument in `r12`, function in `r13`. Nothing says how to unwind it: an exception that nobody catches finds the
+/// end of the stack here, and the program is terminated.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() {
     naked_asm!("mov rdi, r12", "xor ebp, ebp", "call r13", "ud2");

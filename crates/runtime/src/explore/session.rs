@@ -13,6 +13,7 @@ use super::hashing;
 use super::heap::Heap;
 use super::memory::{self, Memory};
 use super::outside;
+use super::start;
 use super::version::{Versions, version};
 use crate::control::{self, Carrier, Ending, Kind, Operation};
 use crate::layout;
@@ -188,6 +189,8 @@ pub(super) unsafe fn serve(
         main,
         spins: if libc::sysconf(libc::_SC_NPROCESSORS_ONLN) > 1 { SPINS } else { 0 },
     };
+    // Whatever it has done before.
+    control::with(|model| model.lives[0].pending = Some(Operation::new(Kind::Begin, 0)));
     SESSION = session;
     let first = Context::new(own, pointers[0], scheduler, 0);
     let mut here = nothing;
@@ -195,7 +198,7 @@ pub(super) unsafe fn serve(
     unreachable!("nobody comes back to the first stack")
 }
 
-extern "C" fn scheduler(_: usize) -> ! {
+extern "C-unwind" fn scheduler(_: usize) -> ! {
     let session = get().expect("it is there");
     unsafe {
         session.scheduler.thread_pointer = fiber::thread_pointer();
@@ -482,7 +485,7 @@ impl Session {
         &mut self,
         thread: u32,
         record: u32,
-        entry: extern "C" fn(usize) -> !,
+        entry: extern "C-unwind" fn(usize) -> !,
         argument: usize,
     ) -> Option<usize> {
         let at = thread as usize;
@@ -542,7 +545,7 @@ pub fn is_overflow(thread: u32, address: usize) -> bool {
     (end - GUARD..end).contains(&address)
 }
 
-extern "C" fn run_main(_: usize) -> ! {
+extern "C-unwind" fn run_main(_: usize) -> ! {
     let session = get().expect("it is there");
     let Main { function, count, arguments, environment } = session.main;
     let code = function(count, arguments, environment);
@@ -568,14 +571,35 @@ impl Carrier for Fibers {
 
 #[inline(never)]
 unsafe fn switch_away(me: u32) {
-    if let Some(session) = get() {
-        fiber::switch(&raw mut session.fibers[me as usize], &raw const session.scheduler);
+    match get() {
+        Some(session) => fiber::switch(&raw mut session.fibers[me as usize], &raw const session.scheduler),
+        None => perform_alone(me),
+    }
+}
+
+/// Before `main` there is one thread, and nobody to ask: its operations are performed as they come.
+fn perform_alone(me: u32) {
+    let performed = control::with(|model| {
+        let mut first = None;
+        model.variants(me, |variant| first = first.or(Some(variant)));
+        first.map(|variant| {
+            model.perform(me, variant, None);
+            model.take_notes();
+        })
+    });
+    if performed.is_none() {
+        start::fail("a thread waits for ever before main");
     }
 }
 
 /// Whether the caller is the program, in an execution.
 pub fn is_running() -> bool {
     get().is_some_and(|session| session.running.is_some())
+}
+
+/// Whether the caller is the scheduler, between steps.
+pub fn is_scheduler() -> bool {
+    get().is_some_and(|session| session.running.is_none())
 }
 
 /// What the model has noted happens now, before what the program does next.

@@ -8,15 +8,18 @@ use super::session::{self, Session};
 use crate::control::{self, Spurious};
 use crate::options;
 use crate::thread;
+use std::sync::atomic::Ordering::Release;
 
 pub(crate) use session::Main;
 
 static mut HEAP: *mut Heap = std::ptr::null_mut();
 static mut MEMORY: *mut Memory = std::ptr::null_mut();
+static mut CHANNEL: *mut Channel = std::ptr::null_mut();
 
 /// Before anything of the program runs.
 pub fn begin() {
     unsafe {
+        CHANNEL = map_channel();
         let Some(memory) = memory::reserve() else { fail("there is no room for Raddle's own memory") };
         let Some(heap) = Heap::reserve(memory) else { fail("there is no room for the heap") };
         HEAP = heap;
@@ -33,13 +36,12 @@ pub fn begin() {
 pub fn serve(main: Main) -> i32 {
     unsafe {
         let Some(memory) = MEMORY.as_mut() else { fail("the runtime was not started") };
-        let channel = map_channel();
         faults::catch(memory);
         buffer_streams();
         if threads() != 1 {
-            fail("threads were started before main");
+            fail(EARLY_THREADS);
         }
-        let Err(why) = session::serve(&mut *channel, memory, HEAP, main);
+        let Err(why) = session::serve(&mut *CHANNEL, memory, HEAP, main);
         fail(why)
     }
 }
@@ -77,9 +79,15 @@ fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count)
 }
 
-fn fail(why: &str) -> ! {
+pub const EARLY_THREADS: &str = "threads are started before main";
+
+/// The program cannot be explored.
+pub fn fail(why: &str) -> ! {
     unsafe {
-        libc::syscall(libc::SYS_write, 2, why.as_ptr(), why.len());
+        if let Some(channel) = CHANNEL.as_mut() {
+            channel.words[..why.len()].copy_from_slice(why.as_bytes());
+            channel.over.store(why.len() as u32 + 1, Release);
+        }
         libc::syscall(libc::SYS_exit_group, 3);
     }
     unreachable!("the process has ended")

@@ -3,7 +3,9 @@
 use super::channel::MOST_THREADS;
 use super::fiber;
 use super::session;
+use super::start;
 use crate::control::{self, calls};
+use crate::observe::{self, Mode};
 use crate::thread;
 use libc::c_void;
 
@@ -19,13 +21,24 @@ static mut DESTRUCTORS: [Option<Destructor>; MOST_KEYS] = [None; MOST_KEYS];
 static mut KEYS: usize = 0;
 
 /// Makes a fiber that calls `entry(argument)` once its beginning was performed. Gives what the program knows the thread by.
-pub fn spawn(id: u32, record: u32, entry: extern "C" fn(usize) -> !, argument: usize) -> Option<usize> {
+pub fn spawn(
+    id: u32,
+    record: u32,
+    entry: extern "C-unwind" fn(usize) -> !,
+    argument: usize,
+) -> Option<usize> {
     session::get()?.make_fiber(id, record, entry, argument)
 }
 
 /// Before a thread is made: there may be too many.
 pub fn make_room() {
-    if session::get().is_some() && control::with(|model| model.lives.len()) >= MOST_THREADS {
+    if observe::mode() != Mode::Explore {
+        return;
+    }
+    if session::get().is_none() {
+        start::fail(start::EARLY_THREADS);
+    }
+    if control::with(|model| model.lives.len()) >= MOST_THREADS {
         session::unsupported("more than 64 threads");
     }
 }

@@ -261,7 +261,7 @@ unsafe fn reap(handle: pthread_t, result: *mut *mut c_void) -> i32 {
 }
 
 /// The new thread is a fiber that runs `entry`.
-unsafe fn fiber(handle: *mut pthread_t, start: *mut c_void, entry: extern "C" fn(usize) -> !) -> i32 {
+unsafe fn fiber(handle: *mut pthread_t, start: *mut c_void, entry: extern "C-unwind" fn(usize) -> !) -> i32 {
     let Thread { id, index, .. } = *(*start.cast::<Start>()).thread;
     match explore::spawn(id, index, entry, start as usize) {
         Some(own) => {
@@ -272,12 +272,12 @@ unsafe fn fiber(handle: *mut pthread_t, start: *mut c_void, entry: extern "C" fn
     }
 }
 
-extern "C" fn explored(start: usize) -> ! {
+extern "C-unwind" fn explored(start: usize) -> ! {
     explore::start_thread();
     explore::end_thread(run(start as *mut c_void) as usize)
 }
 
-extern "C" fn explored_c11(start: usize) -> ! {
+extern "C-unwind" fn explored_c11(start: usize) -> ! {
     explore::start_thread();
     explore::end_thread(run_c11(start as *mut c_void) as usize)
 }
