@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Fewer sets than this are not worth a collection.
 const SMALLEST: u32 = 1 << 20;
 
-/// A run needs a page for its locks; it may be there for so many pages of cells before somebody looks whether it is needed.
+/// A run needs half a page for its locks; it may be there for so many pages of cells before somebody looks whether it is needed.
 const PAGES_PER_RUN: u32 = 8;
 
 static WANTED: AtomicBool = AtomicBool::new(false);

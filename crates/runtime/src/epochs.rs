@@ -6,17 +6,21 @@
 
 use crate::collect;
 use crate::contexts::{LAST_PHASE, PHASE_BITS};
-use crate::layout::TABLES;
+use crate::layout::{PAGE, TABLES};
 use crate::table::TABLE_BYTES;
 use std::sync::atomic::{
-    AtomicU32, AtomicU64,
+    AtomicU16, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 pub const RUN: u32 = 1 << 10;
 const RUNS: u32 = 1 << 21;
-/// The last set of locks of each epoch: a page for each run.
+/// The last set of locks of each epoch, in two bytes: half a page for each run.
 const LOCKS: usize = TABLES + TABLE_BYTES / 2;
+/// The same in four bytes, for sets with large numbers.
+const MANY_LOCKS: usize = TABLES + TABLE_BYTES / 4 * 3;
+/// In the two bytes: the number is a large one.
+const LARGE: u16 = u16::MAX;
 /// Fewer runs than this are not worth a collection.
 const MANY: u32 = 1 << 11;
 /// As slot of a run that is free.
@@ -65,11 +69,21 @@ pub fn parts(epoch: u32) -> (usize, u32) {
 /// Notes the set of locks that the thread holds in this epoch, and how often it has taken one more in it.
 #[inline(always)]
 pub fn set_locks(epoch: u32, locks: u32, phase: u32) {
-    locks_word(epoch).store(locks << PHASE_BITS | phase, Relaxed);
+    let word = locks << PHASE_BITS | phase;
+    match u16::try_from(word) {
+        Ok(short) if short != LARGE => short_locks(epoch).store(short, Release),
+        _ => {
+            long_locks(epoch).store(word, Relaxed);
+            short_locks(epoch).store(LARGE, Release);
+        }
+    }
 }
 
 pub fn locks(epoch: u32) -> (u32, u32) {
-    let word = locks_word(epoch).load(Relaxed);
+    let word = match short_locks(epoch).load(Acquire) {
+        LARGE => long_locks(epoch).load(Relaxed),
+        short => u32::from(short),
+    };
     (word >> PHASE_BITS, word & LAST_PHASE)
 }
 
@@ -90,8 +104,7 @@ pub fn sweep(worth: u32, mut live: impl FnMut(u32) -> bool) {
     for id in 1..runs() {
         if !live(id) {
             if run(id).slot.swap(GONE, Relaxed) != GONE {
-                let page = (LOCKS + (id * RUN) as usize * 4) as *mut libc::c_void;
-                unsafe { libc::madvise(page, RUN as usize * 4, libc::MADV_DONTNEED) };
+                drop_locks(id, !live(id ^ 1));
             }
             let head = FREE.load(Relaxed);
             run(id).next.store(head as u32, Relaxed);
@@ -101,6 +114,18 @@ pub fn sweep(worth: u32, mut live: impl FnMut(u32) -> bool) {
         }
     }
     WISH.store(runs().max(2 * kept).max(MANY).max(worth), Relaxed);
+}
+
+/// Nobody will ask for the locks of a run; `alone` if the one with which it shares a page is not in use either.
+fn drop_locks(id: u32, alone: bool) {
+    let first = (id * RUN) as usize;
+    unsafe {
+        libc::madvise((MANY_LOCKS + first * 4) as *mut libc::c_void, RUN as usize * 4, libc::MADV_DONTNEED);
+        if alone {
+            let page = (LOCKS + first * 2) & !(PAGE - 1);
+            libc::madvise(page as *mut libc::c_void, PAGE, libc::MADV_DONTNEED);
+        }
+    }
 }
 
 /// The slot that a run belongs to.
@@ -123,8 +148,12 @@ fn pop() -> Option<u32> {
 }
 
 #[inline(always)]
-fn locks_word(epoch: u32) -> &'static AtomicU32 {
-    unsafe { &*((LOCKS + epoch as usize * 4) as *const AtomicU32) }
+fn short_locks(epoch: u32) -> &'static AtomicU16 {
+    unsafe { &*((LOCKS + epoch as usize * 2) as *const AtomicU16) }
+}
+
+fn long_locks(epoch: u32) -> &'static AtomicU32 {
+    unsafe { &*((MANY_LOCKS + epoch as usize * 4) as *const AtomicU32) }
 }
 
 #[inline(always)]
