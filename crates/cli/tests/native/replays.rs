@@ -39,6 +39,10 @@ fn fixtures_are_reproduced_every_time() {
             let mut arguments = vec!["check", "-q", "--time-limit", "20", file];
             let flags: Vec<String> = fixture.cflags.iter().map(|flag| format!("--cflag={flag}")).collect();
             arguments.extend(flags.iter().map(String::as_str));
+            if !fixture.args.is_empty() {
+                arguments.push("--");
+                arguments.extend(fixture.args.iter().map(String::as_str));
+            }
             raddle(folder.path(), &arguments);
             let outcomes = replay_all(folder.path(), times);
             let natively = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
