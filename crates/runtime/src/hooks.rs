@@ -14,7 +14,7 @@ use crate::start;
 use crate::thread;
 use crate::walks::{self, Walk};
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Libraries have up to 2 to this many sites.
 const LIBRARY_SITES: u32 = 22;
@@ -54,16 +54,27 @@ pub unsafe extern "C" fn __raddle_start(
 /// At least one byte.
 #[unsafe(no_mangle)]
 pub extern "C" fn __raddle_slow_read(p: usize, bytes: u64, site: u32) {
-    if let Some(thread) = thread::current() {
-        cells::access(thread, p, bytes as usize, Kind::Read, site);
+    match thread::current() {
+        Some(thread) => cells::access(thread, p, bytes as usize, Kind::Read, site),
+        None => of_a_stranger(),
     }
 }
 
 /// At least one byte.
 #[unsafe(no_mangle)]
 pub extern "C" fn __raddle_slow_write(p: usize, bytes: u64, site: u32) {
-    if let Some(thread) = thread::current() {
-        cells::access(thread, p, bytes as usize, Kind::Write, site);
+    match thread::current() {
+        Some(thread) => cells::access(thread, p, bytes as usize, Kind::Write, site),
+        None => of_a_stranger(),
+    }
+}
+
+/// The program's code runs on a thread that we have not seen begin.
+#[cold]
+fn of_a_stranger() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if start::is_mapped() && !thread::was_known() && !TOLD.swap(true, Relaxed) {
+        report::gap("a thread that was not made by pthread_create (but by a timer, for example)");
     }
 }
 

@@ -118,6 +118,12 @@ pub fn is_alone() -> bool {
 
 thread_local! {
     static SELF: Cell<*mut Thread> = const { Cell::new(std::ptr::null_mut()) };
+    static WAS_KNOWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread was ever one that the runtime knows.
+pub fn was_known() -> bool {
+    WAS_KNOWN.get()
 }
 
 /// The calling thread, if the runtime knows it.
@@ -212,6 +218,7 @@ impl Thread {
         }
         self.set_flags();
         SELF.set(self);
+        WAS_KNOWN.set(true);
         self.new_epoch();
     }
 
