@@ -116,7 +116,7 @@ fn config_of(request: &RunRequest, config: Option<PathBuf>) -> Result<Config, Dr
 }
 
 fn answer(ran: Ran, config: &Config) -> (Answer, End) {
-    let Ran { mut findings, end, gaps, warnings, seconds, .. } = ran;
+    let Ran { mut findings, end, gaps, mut warnings, seconds, .. } = ran;
     findings.retain(|finding| !config.suppressions.iter().any(|one| is_suppressed(finding, one)));
     for (index, finding) in findings.iter_mut().enumerate() {
         finding.id = format!("f{}", index + 1);
@@ -127,6 +127,10 @@ fn answer(ran: Ran, config: &Config) -> (Answer, End) {
     }
     if end == End::Stopped {
         reasons.push(plain("the time limit was reached"));
+    }
+    if findings.is_empty() {
+        // Such a report is one line, which must not say too much.
+        warnings.extend(gaps.iter().map(|gap| format!("the run was not followed in full: {gap}")));
     }
     reasons.extend(gaps.iter().map(|gap| plain(gap)));
     let outcome = Outcome {
