@@ -1,7 +1,7 @@
 //! The version of an execution's shared state: a hash of all memory that several threads can see, and of the model.
 //!
-//! Every page that counts has a copy of what it was when it was last looked at; only pages that differ from theirs are hashed anew. The sum
-//! is over what pages are now against what they were before `main`, so it does not matter which pages earlier executions have written.
+//! Every page that counts has a copy of what it was when it was last looked at; only words that differ from theirs are hashed. The sum
+//! is over what words are now against what they were before `main`, so it does not matter which pages earlier executions have written.
 //! Not counted: stacks but for what is shared of them, the runtime's own tables, virtual time.
 
 use super::hashing::{mix, of_bytes};
@@ -17,9 +17,8 @@ pub struct Versions {
     /// How many of the dirty pages were taken over.
     known: usize,
     sum: u64,
-    /// A mirror of the heap, and what each page of it adds to the sum: nothing as long as it is zero.
+    /// A mirror of the heap.
     heap_seen: *mut u8,
-    heap_tokens: *mut u64,
     /// How far each thread's part of it was looked at.
     heap_ends: [usize; MOST_THREADS],
 }
@@ -27,19 +26,16 @@ pub struct Versions {
 struct Page {
     at: usize,
     seen: *mut u8,
-    token: u64,
 }
 
 impl Versions {
     pub unsafe fn new(memory: &mut Memory) -> Self {
-        const HEAP_BYTES: usize = MOST_THREADS * PER_THREAD;
         Self {
             pages: memory.take(MOST_DIRTY * size_of::<Page>()).cast(),
             count: 0,
             known: 0,
             sum: 0,
-            heap_seen: memory.take(HEAP_BYTES),
-            heap_tokens: memory.take(HEAP_BYTES / PAGE * size_of::<u64>()).cast(),
+            heap_seen: memory.take(MOST_THREADS * PER_THREAD),
             heap_ends: [0; MOST_THREADS],
         }
     }
@@ -70,22 +66,16 @@ impl Versions {
             }
             let seen = memory.take(PAGE);
             if !copy.is_null() {
-                copy_page(copy as usize, seen);
+                std::ptr::copy_nonoverlapping(copy, seen, PAGE);
             }
-            let token = token(page, seen as usize);
-            self.pages.add(self.count).write(Page { at: page, seen, token });
+            self.pages.add(self.count).write(Page { at: page, seen });
             self.count += 1;
         }
     }
 
     unsafe fn look_at_pages(&mut self) {
-        for page in std::slice::from_raw_parts_mut(self.pages, self.count) {
-            if !is_same(page.at, page.seen) {
-                copy_page(page.at, page.seen);
-                let token = token(page.at, page.at);
-                self.sum = self.sum.wrapping_add(token).wrapping_sub(page.token);
-                page.token = token;
-            }
+        for page in std::slice::from_raw_parts(self.pages, self.count) {
+            self.sum = self.sum.wrapping_add(change(page.at, page.seen));
         }
     }
 
@@ -93,50 +83,43 @@ impl Versions {
         for thread in 0..MOST_THREADS {
             let (start, end) = heap.used(thread);
             for at in (start..end.max(self.heap_ends[thread])).step_by(PAGE) {
-                let offset = Heap::offset(at);
-                let seen = self.heap_seen.add(offset);
-                if !is_same(at, seen) {
-                    copy_page(at, seen);
-                    let token = if is_zero(at) { 0 } else { token(at, at) };
-                    let old = self.heap_tokens.add(offset / PAGE).replace(token);
-                    self.sum = self.sum.wrapping_add(token).wrapping_sub(old);
-                }
+                self.sum = self.sum.wrapping_add(change(at, self.heap_seen.add(Heap::offset(at))));
             }
             self.heap_ends[thread] = end;
         }
     }
 }
 
-/// What the page at `page` adds if its bytes are those at `bytes`.
-unsafe fn token(page: usize, bytes: usize) -> u64 {
-    // Words of the runtime that lie among the program's.
-    let mut holes =
-        [control::model_place(), arena::places()[0], arena::places()[1], (usize::MAX, usize::MAX)];
-    holes.sort_unstable();
-    let (mut at, end, mut part) = (page, page + PAGE, 0);
-    let moved = |address: usize| address - page + bytes;
-    for (from, to) in holes {
-        if from < end && to > at {
-            part = of_bytes(part, moved(at), moved(from.max(at)));
-            at = to.min(end);
+/// What the page adds to the sum against what was seen of it, which is brought up to date.
+unsafe fn change(at: usize, seen: *mut u8) -> u64 {
+    const LINE: usize = 8;
+    let now = std::slice::from_raw_parts(at as *const u64, PAGE / size_of::<u64>());
+    let seen = std::slice::from_raw_parts_mut(seen.cast::<u64>(), now.len());
+    if now == seen {
+        return 0;
+    }
+    let mut sum = 0_u64;
+    for (line, (now, seen)) in now.chunks_exact(LINE).zip(seen.chunks_exact_mut(LINE)).enumerate() {
+        if now == seen {
+            continue;
+        }
+        for (word, (now, seen)) in now.iter().zip(seen).enumerate() {
+            let address = at + (line * LINE + word) * size_of::<u64>();
+            let old = std::mem::replace(seen, *now);
+            if old != *now && !is_of_runtime(address) {
+                sum = sum.wrapping_add(token(address, *now)).wrapping_sub(token(address, old));
+            }
         }
     }
-    part = of_bytes(part, moved(at), moved(end));
-    mix(part, page as u64)
+    sum
 }
 
-unsafe fn page_at<'a>(at: usize) -> &'a [u8] {
-    std::slice::from_raw_parts(at as *const u8, PAGE)
+fn token(address: usize, word: u64) -> u64 {
+    mix(mix(address as u64, 0), word)
 }
 
-unsafe fn is_same(at: usize, seen: *const u8) -> bool {
-    page_at(at) == page_at(seen as usize)
-}
-
-unsafe fn is_zero(at: usize) -> bool {
-    page_at(at).iter().all(|byte| *byte == 0)
-}
-
-unsafe fn copy_page(from: usize, to: *mut u8) {
-    std::ptr::copy_nonoverlapping(from as *const u8, to, PAGE);
+/// Words of the runtime that lie among the program's.
+fn is_of_runtime(address: usize) -> bool {
+    let [next, free] = arena::places();
+    [control::model_place(), next, free].iter().any(|(start, end)| (*start..*end).contains(&address))
 }
