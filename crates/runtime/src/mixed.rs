@@ -4,7 +4,8 @@
 //! The cell names the record. Everything that changes such a cell holds the record's lock; when a write and a read of all bytes are all
 //! there is to say, the cell takes them back and the record is free. Records never become anything but records, so a number that was read
 //! too late is harmless: whoever has the lock looks whether the cell still names it. hot.c looks at a record without the lock, for
-//! the thread's own epoch; `life` tells it that the record was given to another granule meanwhile.
+//! the thread's own epoch; `life` tells it that the record was given to another granule meanwhile. It also does what [`begin`] and [`access`]
+//! do, where nothing races and the thread has a record at hand.
 //!
 //! The rules are those of [`crate::lanes`], byte by byte. A signal handler that interrupts an access of its own thread to the same granule
 //! is not checked: the record is taken.
