@@ -15,6 +15,7 @@ real! {
     fn malloc_usable_size(block: *mut c_void) -> size_t;
     fn mmap(start: *mut c_void, bytes: size_t, protection: i32, flags: i32, file: i32, offset: off_t) -> *mut c_void;
     fn munmap(start: *mut c_void, bytes: size_t) -> i32;
+    fn mremap(start: *mut c_void, bytes: size_t, wanted: size_t, flags: i32, place: *mut c_void) -> *mut c_void;
 }
 
 unsafe extern "C" {
@@ -153,6 +154,24 @@ pub unsafe extern "C" fn mmap64(
 pub unsafe extern "C" fn munmap(start: *mut c_void, bytes: size_t) -> i32 {
     forget(start as usize, bytes, What::Unmap);
     real::munmap(start, bytes)
+}
+
+/// Memory that moves is new where it comes to: what was done to it before is forgotten, which errs towards fewer races.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mremap(
+    start: *mut c_void,
+    bytes: size_t,
+    wanted: size_t,
+    flags: i32,
+    place: *mut c_void,
+) -> *mut c_void {
+    let now = real::mremap(start, bytes, wanted, flags, place);
+    if now != start {
+        mapped(now, wanted);
+    } else if wanted > bytes {
+        mapped(now.byte_add(bytes), wanted - bytes);
+    }
+    now
 }
 
 fn mapped(start: *mut c_void, bytes: size_t) -> *mut c_void {
