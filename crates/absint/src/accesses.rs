@@ -327,8 +327,7 @@ impl Collector<'_> {
                     Touching::Write | Touching::Update => &[Kind::Write],
                     Touching::Free => &[Kind::Free],
                 };
-                let is_new = touch.region.base == Base::Fresh;
-                if is_new && !effect.memory().hands_out_block() {
+                if touch.region.base == Base::Fresh && !effect.memory().hands_out_block() {
                     continue;
                 }
                 let (address, places) = self.touched(at, args, touch.region.base);
@@ -351,6 +350,8 @@ impl Collector<'_> {
                         self.push(at, *kind, atomic, address, place, targets, bytes, None);
                     }
                 }
+                // What a new block points to may well be known to others.
+                let is_new = touch.region == Base::Fresh.into();
                 self.out[before..].iter_mut().for_each(|access| access.makes_block = is_new);
             }
         }

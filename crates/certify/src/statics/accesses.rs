@@ -227,7 +227,8 @@ impl<'a> Collector<'a, '_> {
             for touch in &effect.memory().touches {
                 let before = self.out.len();
                 self.touch(args, effect, touch);
-                let is_new = touch.region.base == Base::Fresh;
+                // The block itself, not what it points to.
+                let is_new = touch.region == Base::Fresh.into();
                 self.out[before..].iter_mut().for_each(|access| access.makes_block = is_new);
             }
         }
