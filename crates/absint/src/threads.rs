@@ -4,6 +4,7 @@
 //! starts from "once" and only grows. Once functions are single threads if every `pthread_once` that can run them has one and
 //! the same control object.
 
+mod counters;
 mod distinct;
 mod escape;
 mod times;

@@ -25,5 +25,5 @@ pub use locks::{
 pub use order::{Barrier, FunctionOrder, Gate, GateId, GateKind, LocalOrder, OrderFacts, Rounds};
 pub use points_to::{Cell, Object, ObjectId, ObjectKind, Offsets, PointsTo, SetId};
 pub use term::{Index, Root, Term};
-pub use threads::{BeforeStart, Distinct, Spacing, Start, Thread, ThreadFacts, ThreadId, Times};
+pub use threads::{BeforeStart, Distinct, MOST_APART, Spacing, Start, Thread, ThreadFacts, ThreadId, Times};
 pub use values::{Interval, MemoryFact, Values};

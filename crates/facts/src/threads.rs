@@ -52,11 +52,15 @@ pub struct Distinct {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Spacing {
-    /// Any two values differ by at least this.
-    Apart(u64),
+    /// Any two values, as signed numbers, differ by at least `least` and at most `most`, which is no more than [`MOST_APART`]: so they
+    /// are as far apart modulo 2^64.
+    Apart { least: u64, most: u64 },
     /// Addresses in different objects.
     Objects,
 }
+
+/// Half of all addresses: two numbers that differ by no more than this are as far apart modulo 2^64 as they are as numbers.
+pub const MOST_APART: u64 = 1 << 63;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {

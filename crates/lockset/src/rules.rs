@@ -6,8 +6,8 @@ use raddle_absint::accesses::{Access, Kind};
 use raddle_absint::fast_hash::FastMap;
 use raddle_absint::terms::{Definitions, term_of};
 use raddle_facts::{
-    Distinct, GateKind, HeldLock, LocalOrder, LockMode, ObjectId, Offsets, OrderFacts, PointsTo, Root,
-    Spacing, Term, ThreadFacts, ThreadId, Values,
+    Distinct, GateKind, HeldLock, LocalOrder, LockMode, MOST_APART, ObjectId, Offsets, OrderFacts, PointsTo,
+    Root, Spacing, Term, ThreadFacts, ThreadId, Values,
 };
 use raddle_ir::FunctionId;
 use std::collections::HashMap;
@@ -552,9 +552,9 @@ fn prepared(early: &Class, late: &Class, thread: ThreadId) -> bool {
             let own = cell.thread == thread && cell.source.is_none() && cell.base.is_none();
             own && match cell.spacing {
                 Spacing::Objects => true,
-                Spacing::Apart(apart) => {
+                Spacing::Apart { least, .. } => {
                     let between = (i128::from(*offset) - i128::from(cell.offset)).abs();
-                    cell.exact && i128::from(apart) >= between + i128::from(early.bytes.max(late.bytes))
+                    cell.exact && i128::from(least) >= between + i128::from(early.bytes.max(late.bytes))
                 }
             }
         })
@@ -568,10 +568,16 @@ fn own_cells(first: &Class, second: &Class, thread: ThreadId) -> bool {
             let same = y.thread == thread && x.source == y.source && x.base == y.base && x.scale == y.scale;
             same && match x.spacing {
                 Spacing::Objects => x.base.is_none(),
-                Spacing::Apart(apart) => {
-                    let room = i128::from(apart) * i128::from(x.scale.unsigned_abs());
+                Spacing::Apart { least, most } => {
+                    let scale = i128::from(x.scale.unsigned_abs());
+                    let (room, widest) = (i128::from(least) * scale, i128::from(most) * scale);
                     let between = (i128::from(x.offset) - i128::from(y.offset)).abs();
-                    x.exact && y.exact && room >= between + i128::from(first.bytes.max(second.bytes))
+                    // Further apart, two addresses may be the same again modulo 2^64.
+                    let no_wrap = widest <= i128::from(MOST_APART);
+                    x.exact
+                        && y.exact
+                        && no_wrap
+                        && room >= between + i128::from(first.bytes.max(second.bytes))
                 }
             }
         })

@@ -17,6 +17,9 @@ use raddle_facts::{Index, Root, Start, Term, Times};
 use raddle_ir::{BinOp, BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg, Terminator, Ty};
 use raddle_libmodel::{Effect, How, ThreadOp};
 
+/// Cells of neighbouring handles are no further apart.
+const FURTHEST: u64 = 1 << 22;
+
 pub(super) fn find(input: Input<'_>, gates: &mut Gates) {
     let creating: Vec<_> = input
         .threads
@@ -193,7 +196,9 @@ impl<'a> Shape<'a> {
         };
         let word = u64::from(input.program.data_model.pointer_bytes());
         let step = induction.step.unsigned_abs();
-        let apart = scale.unsigned_abs() >= word || step >= word && step.is_power_of_two();
+        // So near to each other that no two addresses are the same again modulo 2^64, in fewer than 2^40 rounds (A-THREAD).
+        let near = scale.unsigned_abs() <= FURTHEST && step.saturating_mul(scale.unsigned_abs()) <= FURTHEST;
+        let apart = near && (scale.unsigned_abs() >= word || step >= word && step.is_power_of_two());
         // All mean the same in the other loop: they have one value in the whole run.
         let fixed = [base, bound, induction.start]
             .iter()

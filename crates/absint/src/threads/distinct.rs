@@ -3,23 +3,21 @@
 //! *Must*. The thread's argument differs if it moves with a loop's induction register and the creation happens once per round of a
 //! loop that runs once, or if it is a block allocated in the same round. A field that the creator sets in the same round, before the
 //! creation, and that nothing else in the program ever writes, hands the same property on to whoever reads it in the thread.
-//! Taken for granted: an induction register of 32 bits or more does not wrap around while threads are created by it (part of A-WRAP); a
-//! narrower one must be bounded.
+//! That the register does not wrap around is shown by [`super::counters`].
 
+use super::counters;
 use crate::accesses::{Access, Kind};
 use crate::calls::{Call, Calls, Way};
 use crate::cfg::Cfg;
 use crate::induction::{affine, induction};
 use crate::terms::{Definitions, term_of};
 use raddle_facts::{
-    BeforeStart, Distinct, PointsTo, Root, Spacing, Start, Term, ThreadFacts, ThreadId, Times, Values,
+    BeforeStart, Distinct, MOST_APART, PointsTo, Root, Spacing, Start, Term, ThreadFacts, ThreadId, Times,
+    Values,
 };
 use raddle_ir::{BlockId, CastOp, FunctionId, Inst, Operand, Program, Reg, Ty};
 use raddle_libmodel::ThreadOp;
 use raddle_libmodel::memory::{Base, Life, Value};
-
-/// Counters of 32 bits move by no more than this.
-const LONGEST_STEP: u64 = 1 << 16;
 
 pub(super) fn solve(
     program: &Program,
@@ -111,22 +109,11 @@ impl Site<'_> {
         if !once || natural.outer.is_some() || natural.header != step.header || !fixed {
             return None;
         }
-        let apart = step.step.checked_mul(moving.scale)?.unsigned_abs();
-        (apart > 0 && self.stays_below(moving.reg, step.step)).then_some(Spacing::Apart(apart))
-    }
-
-    /// Whether a counter does not come round again: it is wide, or its values leave room for one more step.
-    fn stays_below(&self, reg: Reg, step: i64) -> bool {
-        match self.program.functions[self.creator].regs[reg].ty {
-            Ty::Ptr => true,
-            Ty::Int(bits @ 32..) => bits > 32 || step.unsigned_abs() <= LONGEST_STEP,
-            Ty::Int(bits) => {
-                let interval = self.values.intervals[self.creator][reg.0 as usize];
-                let end = 1i64 << bits.saturating_sub(1);
-                interval.low.saturating_add(step) >= -end && interval.high.saturating_add(step) < end
-            }
-            Ty::Float(_) => false,
-        }
+        let widest =
+            counters::widest(self.program, self.definitions, self.values, self.cfg, self.creator, &step)?;
+        let scale = moving.scale.unsigned_abs();
+        let (least, most) = (step.step.unsigned_abs().checked_mul(scale)?, widest.checked_mul(scale)?);
+        (least > 0 && most <= MOST_APART).then_some(Spacing::Apart { least, most })
     }
 
     fn by_allocation(&self, operand: Operand) -> Option<Spacing> {
@@ -184,7 +171,7 @@ impl Site<'_> {
             // Else the next round overwrites the field.
             let kept = match apart {
                 Spacing::Objects => true,
-                Spacing::Apart(apart) => apart >= read.bytes,
+                Spacing::Apart { least, .. } => least >= read.bytes,
             };
             if self.facts.runs[read.function] != [thread] || !kept {
                 continue;

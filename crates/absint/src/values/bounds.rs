@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::terms::constant;
 use raddle_base::{Id, IdVec};
 use raddle_facts::{Interval, Values};
-use raddle_ir::{BlockId, FunctionId, Operand, Program, Ty};
+use raddle_ir::{BlockId, FunctionId, IcmpPred, Operand, Program, Ty};
 use std::cell::OnceCell;
 
 /// Answers for one solution; the shape of a function is found when it is first asked for.
@@ -29,9 +29,22 @@ impl<'a> Bounds<'a> {
         if int_bits(ty).is_none() {
             return interval;
         }
+        let known = |reg: raddle_ir::Reg| Some(self.values.intervals[function][reg.index()]);
+        self.narrowing(function, known).at(reg, interval, At::Block(block))
+    }
+
+    /// *Must*: comparisons that hold in this block, each by its left side, the predicate and its right side.
+    pub fn comparisons(&self, function: FunctionId, block: BlockId) -> Vec<(Operand, IcmpPred, Operand)> {
+        self.narrowing(function, |_| None).comparisons(block)
+    }
+
+    fn narrowing<F: Fn(raddle_ir::Reg) -> Option<Interval>>(
+        &self,
+        function: FunctionId,
+        interval: F,
+    ) -> Narrowing<'_, F> {
         let body = &self.program.functions[function];
         let shape = self.shapes[function].get_or_init(|| Shape::of(body));
-        let known = |reg: raddle_ir::Reg| Some(self.values.intervals[function][reg.index()]);
-        Narrowing { body, shape, interval: known }.at(reg, interval, At::Block(block))
+        Narrowing { body, shape, interval }
     }
 }

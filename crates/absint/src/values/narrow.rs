@@ -54,6 +54,22 @@ impl<F: Fn(Reg) -> Option<Interval>> Narrowing<'_, F> {
         interval
     }
 
+    /// The comparisons that hold in a block because of the branches that lead there.
+    pub fn comparisons(&self, block: BlockId) -> Vec<(Operand, IcmpPred, Operand)> {
+        let guards = self.shape.guards(block).take(MOST_GUARDS);
+        guards
+            .filter_map(|guard| match &self.body.blocks[guard.from].terminator {
+                Terminator::CondBr { cond: Operand::Reg(cond), then, other } if then != other => {
+                    let Some(Inst::Icmp { pred, a, b, .. }) = self.shape.definition(self.body, *cond) else {
+                        return None;
+                    };
+                    Some((*a, if guard.to == *then { *pred } else { negated(*pred) }, *b))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
     /// A branch that cannot be taken says nothing here: what follows is not run.
     fn past_branch(&self, reg: Reg, interval: Interval, from: BlockId, to: BlockId) -> Interval {
         match &self.body.blocks[from].terminator {

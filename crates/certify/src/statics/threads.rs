@@ -1,5 +1,6 @@
 //! Rules of [`raddle_facts::threads`]: every start is an abstract thread, who runs what, how often blocks are executed, what is shared.
 
+mod counters;
 mod distinct;
 mod times;
 

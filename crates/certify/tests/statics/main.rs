@@ -33,6 +33,16 @@ fn exactly_the_proofs_of_the_engine_are_accepted() {
     assert!(std::env::var_os("RADDLE_FIXTURE").is_some() || safe >= 200, "only {safe} proofs");
 }
 
+/// Race-free twins of programs that are refused: they are proved.
+#[test]
+fn proofs_of_their_twins_are_accepted() {
+    for (name, program, models, analysis) in programs::accepted() {
+        assert!(analysis.is_safe(), "{name} is not proved");
+        let answer = check(&program, &models, &proof(&program, &analysis));
+        assert!(answer.is_ok(), "{name}: {answer:?}");
+    }
+}
+
 /// Programs with a race that an engine may overlook: it does not, and no proof of them is accepted.
 #[test]
 fn proofs_of_racy_programs_are_refused() {

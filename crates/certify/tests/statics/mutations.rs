@@ -293,9 +293,20 @@ const KINDS: &[Kind] = &[
         name: "instances are further apart",
         places: |p| p.facts.threads.distinct.len(),
         change: |p, place| match &mut p.facts.threads.distinct[place].spacing {
-            Spacing::Apart(apart) => {
-                *apart *= 2;
+            Spacing::Apart { least, .. } => {
+                *least *= 2;
                 true
+            }
+            Spacing::Objects => false,
+        },
+    },
+    Kind {
+        name: "instances are nearer to each other",
+        places: |p| p.facts.threads.distinct.len(),
+        change: |p, place| match &mut p.facts.threads.distinct[place].spacing {
+            Spacing::Apart { least, most } => {
+                let nearer = (*most / 2).max(*least);
+                std::mem::replace(most, nearer) != nearer
             }
             Spacing::Objects => false,
         },
@@ -311,7 +322,7 @@ const KINDS: &[Kind] = &[
                 function: FunctionId::from_index(row),
                 reg: Reg::from_index(column),
                 source: None,
-                spacing: Spacing::Apart(4),
+                spacing: Spacing::Apart { least: 4, most: 1 << 20 },
             });
             true
         },

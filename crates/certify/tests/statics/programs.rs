@@ -54,7 +54,16 @@ pub fn one(name: &str) -> (Program, Models, Analysis) {
 
 /// Programs that no proof may call safe, with what the engine says.
 pub fn refused() -> Vec<(String, Program, Models, Analysis)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/statics/refused");
+    all_in("tests/statics/refused")
+}
+
+/// Their twins without a race.
+pub fn accepted() -> Vec<(String, Program, Models, Analysis)> {
+    all_in("tests/statics/accepted")
+}
+
+fn all_in(folder: &str) -> Vec<(String, Program, Models, Analysis)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let all = files(&folder).expect("the folder is readable");
     assert!(!all.is_empty());
     all.iter()

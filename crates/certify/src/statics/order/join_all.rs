@@ -16,6 +16,9 @@ use raddle_facts::{GateKind, Index, Released, Root, Start, Term, ThreadId, Times
 use raddle_ir::{BinOp, BlockId, CastOp, FunctionId, IcmpPred, Inst, Operand, Reg, SiteId, Terminator, Ty};
 use raddle_libmodel::{Effect, How, ThreadOp};
 
+/// Cells of neighbouring handles are no further apart.
+const FURTHEST: u64 = 1 << 22;
+
 pub(super) fn find(code: &Code<'_>, accesses: &[Access<'_>], gates: &mut Gates) {
     let many = code.facts.threads.threads.iter().filter(|(_, thread)| thread.many);
     for (id, thread) in many {
@@ -198,8 +201,10 @@ impl Round {
             },
         };
         let word = u64::from(code.pointer_bytes());
-        let apart = scale.unsigned_abs() >= word
-            || step.unsigned_abs() >= word && step.unsigned_abs().is_power_of_two();
+        let (by, scaled) = (step.unsigned_abs(), scale.unsigned_abs());
+        // In fewer than 2^40 rounds (A-THREAD) no address of a cell is the same again modulo 2^64.
+        let near = scaled <= FURTHEST && by.saturating_mul(scaled) <= FURTHEST;
+        let apart = near && (scaled >= word || by >= word && by.is_power_of_two());
         let fixed = [base, numbers.bound, numbers.start].into_iter().all(|term| code.is_global(term));
         (at == header && tested == number && apart && fixed && step != 0).then_some(Round {
             header,

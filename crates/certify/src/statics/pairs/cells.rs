@@ -2,7 +2,7 @@
 
 use super::super::code::Code;
 use super::Side;
-use raddle_facts::{Root, Spacing, Term, ThreadId};
+use raddle_facts::{MOST_APART, Root, Spacing, Term, ThreadId};
 
 /// `base + value * scale + offset`, where the value differs between instances.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,9 +52,12 @@ pub(super) fn own_cells(first: &Side, second: &Side, thread: ThreadId) -> bool {
                 x.source == y.source && x.base == y.base && x.scale == y.scale && x.spacing == y.spacing;
             same && match x.spacing {
                 Spacing::Objects => x.base.is_none(),
-                Spacing::Apart(apart) => {
-                    let room = i128::from(apart) * i128::from(x.scale.unsigned_abs());
-                    x.exact && y.exact && room >= needed(x.offset, first, y.offset, second)
+                Spacing::Apart { least, most } => {
+                    let scale = i128::from(x.scale.unsigned_abs());
+                    let room = i128::from(least) * scale;
+                    // Further apart, two addresses may be the same again modulo 2^64.
+                    let no_wrap = i128::from(most) * scale <= i128::from(MOST_APART);
+                    x.exact && y.exact && no_wrap && room >= needed(x.offset, first, y.offset, second)
                 }
             }
         })
@@ -70,8 +73,8 @@ pub(super) fn prepared(early: &Side, late: &Side, thread: ThreadId) -> bool {
                 && cell.base.is_none()
                 && match cell.spacing {
                     Spacing::Objects => true,
-                    Spacing::Apart(apart) => {
-                        cell.exact && i128::from(apart) >= needed(*offset, early, cell.offset, late)
+                    Spacing::Apart { least, .. } => {
+                        cell.exact && i128::from(least) >= needed(*offset, early, cell.offset, late)
                     }
                 }
         })

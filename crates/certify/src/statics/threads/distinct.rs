@@ -1,31 +1,27 @@
 //! Registers that differ from instance to instance of a thread, and what the creator does before it starts one.
 //!
 //! A value differs from one execution of a place to the next
-//! * if it moves with a counter: a phi that grows by a constant on every edge back to its block, of a function that is entered once,
-//!   where nothing leads into the block again from outside and every cycle through the place passes the block;
+//! * if it moves with a counter of a function that is entered once, and every cycle through the place passes the counter's block;
 //! * if it is a block of memory made by the library, and every cycle through the place passes the call that makes it.
 //!
 //! So does the field that the creator sets before the creation, if the places of these fields differ, nothing else ever writes them, and
-//! the values set differ. A counter of 32 bits or more is taken not to run through all its values; a narrower one must be bounded.
+//! the values set differ. That a counter does not come round again is for [`super::counters`] to show.
 
 use super::super::Refusal;
 use super::super::accesses::{Access, Kind};
 use super::super::calls::{Call, Passes, Way};
 use super::super::code::{At, Code};
 use super::super::flow::{Definition, Flow};
-use super::super::intervals::{int_bits, without_wrapping};
+use super::super::intervals::int_bits;
 use super::super::linear::{Atom, Linear};
 use super::super::memory::Memory;
-use super::super::terms::number;
 use super::super::value::Where;
+use super::counters::{self, Apart};
 use super::refuse;
 use raddle_base::Id;
-use raddle_facts::{BeforeStart, Distinct, Spacing, Start, Term, ThreadId, Times};
-use raddle_ir::{BinOp, BlockId, CallArg, CastOp, FunctionId, Inst, Operand, Phi, Reg, Ty};
+use raddle_facts::{BeforeStart, Distinct, MOST_APART, Spacing, Start, Term, ThreadId, Times};
+use raddle_ir::{BlockId, CallArg, CastOp, FunctionId, Inst, Operand, Reg, Ty};
 use raddle_libmodel::memory::{Base, Life, Reach, Value};
-
-/// Counters of 32 bits move by no more than this.
-const LONGEST_STEP: u64 = 1 << 16;
 
 pub(super) fn check(
     code: &Code<'_>,
@@ -114,13 +110,15 @@ impl<'c, 'a> Creation<'c, 'a> {
     fn differs(&self, operand: Operand, ty: Ty, block: BlockId, spacing: Spacing) -> bool {
         let Some(form) = self.form(operand, ty, block) else { return false };
         match spacing {
-            Spacing::Apart(said) => self.step(&form, block).is_some_and(|apart| 0 < said && said <= apart),
+            Spacing::Apart { least, most } => self
+                .step(&form, block)
+                .is_some_and(|apart| 0 < least && least <= apart.least && apart.most <= most),
             Spacing::Objects => self.is_fresh(&form, block),
         }
     }
 
     /// How far apart the values of a form at a block are in two executions.
-    fn step(&self, form: &Linear, block: BlockId) -> Option<u64> {
+    fn step(&self, form: &Linear, block: BlockId) -> Option<Apart> {
         if self.code.facts.threads.times[self.creator].first() != Some(&Times::Once) {
             return None;
         }
@@ -136,61 +134,11 @@ impl<'c, 'a> Creation<'c, 'a> {
             .phis
             .iter()
             .find(|phi| phi.dst == counter)?;
-        let step = self.counts(header, phi)?;
+        let apart = counters::apart(self.code, self.creator, header, phi)?;
         let passes = !on_cycle_avoiding(self.flow(), block, header);
-        step.checked_mul(*factor).map(i64::unsigned_abs).filter(|_| passes)
-    }
-
-    /// What a phi grows by on every edge back to its block, if it does, and the block is entered once from outside.
-    fn counts(&self, header: BlockId, phi: &Phi) -> Option<i64> {
-        let code = self.code;
-        let ty = code.program.functions[self.creator].regs[phi.dst].ty;
-        let own = Linear::of(Term::reg(self.creator, phi.dst));
-        let flow = self.flow();
-        let mut step = None;
-        for from in &flow.predecessors[header.index()] {
-            if !reaches(flow, header, *from) {
-                continue;
-            }
-            let (_, operand) = phi.incoming.iter().find(|(incoming, _)| incoming == from)?;
-            let by_form = code
-                .value(self.creator, *operand, ty, Where::Edge(*from, header))
-                .form
-                .and_then(|form| form.minus(&own).as_constant());
-            let moved = by_form.or_else(|| self.added(*operand, phi.dst))?;
-            if step.is_some_and(|step| step != moved) {
-                return None;
-            }
-            step = Some(moved);
-            // A counter that comes round again is no counter.
-            let bits = int_bits(ty);
-            let wide = match ty {
-                Ty::Ptr => true,
-                _ => bits.is_some_and(|bits| bits >= 32) && moved.unsigned_abs() <= LONGEST_STEP,
-            };
-            let bounded = bits.is_some_and(|bits| {
-                let now = code.value(self.creator, Operand::Reg(phi.dst), ty, Where::Edge(*from, header));
-                let by = super::super::intervals::single(moved);
-                without_wrapping(BinOp::Add, bits, now.interval, by).is_some()
-            });
-            if !wide && !bounded {
-                return None;
-            }
-        }
-        step.filter(|step| *step != 0)
-    }
-
-    /// `operand` = `reg` plus a constant, as one instruction.
-    fn added(&self, operand: Operand, reg: Reg) -> Option<i64> {
-        let Operand::Reg(next) = operand else { return None };
-        match self.definition(next)? {
-            Inst::Bin { op: BinOp::Add, ty, a: Operand::Reg(base), b, .. } if *base == reg => number(*b, *ty),
-            Inst::Bin { op: BinOp::Add, ty, a, b: Operand::Reg(base), .. } if *base == reg => number(*a, *ty),
-            Inst::Bin { op: BinOp::Sub, ty, a: Operand::Reg(base), b, .. } if *base == reg => {
-                number(*b, *ty).map(i64::wrapping_neg)
-            }
-            _ => None,
-        }
+        let factor = factor.unsigned_abs();
+        let (least, most) = (apart.least.checked_mul(factor)?, apart.most.checked_mul(factor)?);
+        (passes && most <= MOST_APART).then_some(Apart { least, most })
     }
 
     fn definition(&self, reg: Reg) -> Option<&'c Inst> {
@@ -322,7 +270,7 @@ impl<'c, 'a> Creation<'c, 'a> {
     fn keeps_apart(&self, bytes: u64) -> bool {
         let Some(given) = self.given() else { return false };
         self.is_fresh(&given, self.call.block)
-            || self.step(&given, self.call.block).is_some_and(|apart| apart >= bytes)
+            || self.step(&given, self.call.block).is_some_and(|apart| apart.least >= bytes)
     }
 
     fn differs_as_argument(&self, address: Operand, block: BlockId) -> bool {
@@ -381,13 +329,8 @@ fn on_cycle_avoiding(flow: &Flow, block: BlockId, avoided: BlockId) -> bool {
     block != avoided && walk(flow, block, Some(avoided)).any(|reached| reached == block)
 }
 
-/// Whether a path of at least one edge leads from one block to the other.
-fn reaches(flow: &Flow, from: BlockId, to: BlockId) -> bool {
-    walk(flow, from, None).any(|reached| reached == to)
-}
-
 /// The blocks that paths of at least one edge lead to, without passing the avoided one.
-fn walk(flow: &Flow, from: BlockId, avoided: Option<BlockId>) -> impl Iterator<Item = BlockId> {
+pub(super) fn walk(flow: &Flow, from: BlockId, avoided: Option<BlockId>) -> impl Iterator<Item = BlockId> {
     let mut seen = vec![false; flow.successors.len()];
     let mut found = Vec::new();
     let mut work = vec![from];
