@@ -33,6 +33,8 @@ pub struct Call {
     pub runs: Vec<(FunctionId, Way)>,
     /// Modelled functions among the callees; an indirect call can have several callees of both kinds.
     pub effects: Vec<Effect>,
+    /// Their names, in the same order.
+    pub modelled: Vec<FunctionId>,
     /// Functions without body or model among the callees.
     pub unknown: Vec<FunctionId>,
 }
@@ -148,7 +150,15 @@ fn call(
         Callee::Direct(target) => vec![target],
         Callee::Indirect(operand) => named(points_to, function, operand, resolved),
     };
-    let mut call = Call { site, block, index, runs: Vec::new(), effects: Vec::new(), unknown: Vec::new() };
+    let mut call = Call {
+        site,
+        block,
+        index,
+        runs: Vec::new(),
+        effects: Vec::new(),
+        modelled: Vec::new(),
+        unknown: Vec::new(),
+    };
     for target in direct {
         match &models.meanings[target] {
             Meaning::Body => call.runs.push((target, Way::Call)),
@@ -156,6 +166,7 @@ fn call(
             Meaning::Unknown => call.unknown.push(target),
             Meaning::Effect(effect, _) => {
                 call.effects.push(*effect);
+                call.modelled.push(target);
                 let memory = effect.memory();
                 for callback in &memory.calls {
                     let way = way(effect, callback.when);

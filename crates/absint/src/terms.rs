@@ -1,6 +1,6 @@
 //! Terms of operands, and which of them mean the same to every thread.
 
-use crate::values::of_block;
+use crate::values::{of_block, of_undefined};
 use raddle_base::{Id, IdVec};
 use raddle_facts::{Root, Term, ThreadFacts, Times, Values};
 use raddle_ir::{BlockId, FunctionId, Operand, Program, Reg};
@@ -15,7 +15,8 @@ pub fn term_of(values: &Values, function: FunctionId, operand: Operand) -> Term 
         Operand::Const(bits) => Term::constant(bits as i64),
         Operand::Global(global, offset) => Term::root(Root::Global(global)).plus(offset),
         Operand::Function(target) => Term::root(Root::Function(target)),
-        Operand::Null | Operand::Undef => Term::constant(0),
+        Operand::Null => Term::constant(0),
+        Operand::Undef => of_undefined(function),
         Operand::Block(block) => of_block(function, block),
     }
 }

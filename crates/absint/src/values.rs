@@ -24,7 +24,7 @@ mod transfer;
 pub use bounds::Bounds;
 pub use initial::starts_at_zero;
 pub use once::OnceRegs;
-pub(crate) use terms::of_block;
+pub(crate) use terms::{of_block, of_undefined};
 
 use crate::Roots;
 use crate::accesses;
@@ -140,8 +140,8 @@ pub fn trivial(program: &Program) -> Values {
     }
 }
 
-/// The term of an operand of this type ([`term_of`] takes constants as 64 bits wide); `None` for float and wide constants, which no
-/// term says.
+/// The term of an operand of this type ([`term_of`] takes constants as 64 bits wide); `None` for float and wide constants and
+/// for undefined values, which no term says.
 pub fn typed_term_of(values: &Values, function: FunctionId, operand: &Operand, ty: Ty) -> Option<Term> {
     match operand {
         Operand::Const(_) | Operand::Null | Operand::Undef => {

@@ -5,7 +5,7 @@ use raddle_absint::calls::Calls;
 use raddle_base::{Id, SiteId};
 use raddle_facts::{ObjectKind, PointsTo, Values};
 use raddle_ir::expand::Expanded;
-use raddle_ir::{Callee, FunctionId, Inst, Operand, Program, Terminator};
+use raddle_ir::{FunctionId, Inst, Operand, Program, Terminator};
 use raddle_libmodel::{Effect, Meaning, Models, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,6 @@ pub(crate) fn find(
     let mut gaps: BTreeMap<SiteId, String> = BTreeMap::new();
     // These hold for every answer of this engine: see docs/soundness.md.
     let mut assumptions: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
-    let mut called: BTreeSet<FunctionId> = BTreeSet::new();
     let mut gap = |site: SiteId, text: String| {
         gaps.entry(expanded.site_origin[site]).or_insert(text);
     };
@@ -49,9 +48,6 @@ pub(crate) fn find(
             }
             for (index, inst) in block.insts.iter().enumerate() {
                 match inst {
-                    Inst::Call { callee: Callee::Direct(target), .. } => {
-                        called.insert(*target);
-                    }
                     Inst::Unsupported { reason, .. } => {
                         gap(block.site_of(index), program.text(*reason).to_owned());
                     }
@@ -78,6 +74,13 @@ pub(crate) fn find(
                     gap(call.site, format!("`{name}` has no body and is given a function that it may call"));
                 }
             }
+            for target in &call.modelled {
+                if let Meaning::Effect(effect, ids) = &models.meanings[*target] {
+                    // A result that is a constant is the model's word.
+                    let constant = matches!(effect, Effect::Nothing { .. });
+                    assumptions.extend(ids.iter().filter(|id| KEPT.contains(id) || constant));
+                }
+            }
             for effect in &call.effects {
                 match effect {
                     Effect::Unsupported { reason } => gap(call.site, (*reason).to_owned()),
@@ -101,13 +104,6 @@ pub(crate) fn find(
     if let Some(site) = cleanup.filter(|_| exits) {
         gap(site, "a thread may exit with a clean-up handler registered, which then runs".to_owned());
     }
-    for (function, meaning) in models.meanings.iter() {
-        if let Meaning::Effect(_, list) = meaning
-            && called.contains(&function)
-        {
-            assumptions.extend(list.iter().filter(|id| KEPT.contains(id)));
-        }
-    }
     (gaps.into_iter().map(|(site, text)| Gap { site, text }).collect(), assumptions)
 }
 
@@ -124,5 +120,6 @@ fn may_be_function(points_to: &PointsTo, function: FunctionId, operand: Operand)
     }
 }
 
-/// Assumptions of library models that a static answer shares; those about one run or one input it does not need.
-const KEPT: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-SIGNAL", "A-LAYOUT"];
+/// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no
+/// constant may be every value, and memory that was never written holds any.
+const KEPT: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];

@@ -252,7 +252,7 @@ impl Solver<'_> {
     pub(super) fn number(&self, function: FunctionId, operand: Operand, ty: Ty) -> Option<i64> {
         match operand {
             Operand::Const(bits) => Some(signed(bits, ty, self.pointer_bytes)),
-            Operand::Null | Operand::Undef => Some(0),
+            Operand::Null => Some(0),
             Operand::Reg(reg) => {
                 let term = self.values.terms.get(function).and_then(|terms| terms.get(reg.index()));
                 if let Some(number) = term.copied().flatten().and_then(|term| term.as_constant()) {
@@ -261,7 +261,7 @@ impl Solver<'_> {
                 let interval = self.interval(function, reg);
                 (interval.low == interval.high).then_some(interval.low)
             }
-            Operand::Global(..) | Operand::Function(_) | Operand::Block(_) => None,
+            Operand::Global(..) | Operand::Function(_) | Operand::Block(_) | Operand::Undef => None,
         }
     }
 

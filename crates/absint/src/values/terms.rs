@@ -15,8 +15,6 @@ pub(crate) fn constant(operand: Operand, ty: Ty) -> Option<i64> {
         (Operand::Const(bits), Ty::Int(_)) => Some(wrap(bits as i64, int_bits(ty)?)),
         (Operand::Const(bits), Ty::Ptr) => Some(bits as i64),
         (Operand::Null, _) => Some(0),
-        (Operand::Undef, Ty::Int(_)) => int_bits(ty).map(|_| 0),
-        (Operand::Undef, Ty::Ptr) => Some(0),
         _ => None,
     }
 }
@@ -29,6 +27,12 @@ pub(crate) fn wrap(value: i64, bits: u32) -> i64 {
 /// The address of a block, which no other term equals. Distances between such terms mean nothing.
 pub(crate) fn of_block(function: FunctionId, block: raddle_ir::BlockId) -> Term {
     Term::root(Root::Function(function)).plus(1 << 40 | block.index() as i64)
+}
+
+/// An undefined value: no constant, and no other term equals it. Each one may be another number, so nothing may rest on two of them
+/// having the same term: [`super::typed_term_of`] gives none.
+pub(crate) fn of_undefined(function: FunctionId) -> Term {
+    Term::root(Root::Function(function)).plus(1 << 41)
 }
 
 /// Bits of the type that terms of this type are modulo; `None` where there are no terms.

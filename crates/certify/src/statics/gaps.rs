@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 
 const RULE: &str = "gaps";
 
-/// Assumptions of library models that a static answer shares; those about one run or one input it does not need.
-const SHARED: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-SIGNAL", "A-LAYOUT"];
+/// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no
+/// constant may be every value, and memory that was never written holds any.
+const SHARED: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];
 
 pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
@@ -62,7 +63,9 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
             }
             for (target, effect) in &call.effects {
                 if let Meaning::Effect(_, ids) = &code.models.meanings[*target] {
-                    needed.extend(ids.iter().filter(|id| SHARED.contains(id)));
+                    // A result that is a constant is the model's word.
+                    let constant = matches!(effect, Effect::Nothing { .. });
+                    needed.extend(ids.iter().filter(|id| SHARED.contains(id) || constant));
                 }
                 match effect {
                     Effect::Unsupported { reason } => return code.refuse(call.site, RULE, *reason),

@@ -7,7 +7,7 @@ use raddle_ir::{FunctionId, Operand, Reg, Ty};
 
 impl Code<'_> {
     /// The term of an operand of this type; a register without another term stands for itself. `None`: no term says it (floats,
-    /// wide integers, addresses of blocks and of thread-local variables).
+    /// wide integers, undefined values, addresses of blocks and of thread-local variables).
     pub fn term(&self, function: FunctionId, operand: Operand, ty: Ty) -> Option<Term> {
         match operand {
             Operand::Reg(reg) => Some(self.reg_term(function, reg)),
@@ -35,15 +35,14 @@ impl Code<'_> {
     }
 }
 
-/// The number that a constant operand of this type is, sign-extended.
+/// The number that a constant operand of this type is, sign-extended. An undefined value is none: it may be every number.
 pub(crate) fn number(operand: Operand, ty: Ty) -> Option<i64> {
     match (operand, ty) {
         (Operand::Const(bits), Ty::Int(width)) if width <= 64 => {
             Some(sign_extend(bits as i64, u32::from(width)))
         }
         (Operand::Const(bits), Ty::Ptr) => Some(bits as i64),
-        (Operand::Null, _) | (Operand::Undef, Ty::Ptr) => Some(0),
-        (Operand::Undef, Ty::Int(width)) if width <= 64 => Some(0),
+        (Operand::Null, _) => Some(0),
         _ => None,
     }
 }

@@ -66,7 +66,10 @@ impl Locks<'_> {
         let Some(inst) = shape.and_then(|shape| shape.maker(self.program, function, reg)) else {
             return itself;
         };
+        let mut undefined = false;
+        inst.each_operand(|operand| undefined |= operand == Operand::Undef);
         match inst {
+            _ if undefined => itself,
             Inst::Icmp { pred: pred @ (IcmpPred::Eq | IcmpPred::Ne), a, b, .. } => {
                 let other = match (is_zero(*a), is_zero(*b)) {
                     (_, true) => *a,

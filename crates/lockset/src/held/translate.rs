@@ -85,6 +85,7 @@ impl Locks<'_> {
             return Zero::If(Guard { function: crossing.caller, reg, zero: result.zero == guard.zero });
         }
         let when_zero = match self.argument(crossing, guard.reg) {
+            Some(Operand::Undef) => return Zero::Never,
             Some(argument) => self.zero_when(crossing.caller, argument),
             None if self.is_global(Term::reg(guard.function, guard.reg)) => return Zero::If(guard),
             None => return Zero::Never,
