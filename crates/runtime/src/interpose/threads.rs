@@ -361,12 +361,12 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
         register(start, || libc::pthread_self(), thread.index);
         note_end(thread);
         gate::enter(thread);
-        if control::is_detecting() {
-            clean_stack(thread);
-        }
         let index = thread.index;
         thread.begin(__raddle_block());
         let thread = thread::record(index);
+        if control::is_detecting() {
+            clean_stack(thread);
+        }
         record::begins(thread, false);
         gate::leave(thread);
         control::begin();
@@ -374,8 +374,11 @@ fn begin(start: *mut Start) -> (usize, *mut c_void) {
     }
 }
 
-/// The memory of the stack, and of thread-local variables next to it, may have been another thread's.
+/// The memory of the stack, and of thread-local variables next to it, may have been another thread's. The thread has its block: records
+/// of mixed bytes that are not needed any more go there.
 unsafe fn clean_stack(thread: &mut Thread) {
+    // The C library allocates memory for the answer.
+    thread.busy += 1;
     let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
     if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) == 0 {
         let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
@@ -383,6 +386,7 @@ unsafe fn clean_stack(thread: &mut Thread) {
         libc::pthread_attr_destroy(&mut attributes);
         heap::clean(thread, start as usize, start as usize + bytes);
     }
+    thread.busy -= 1;
 }
 
 unsafe extern "C" fn at_end(thread: *mut c_void) {
