@@ -68,7 +68,14 @@ pub(crate) fn write_run(answer: &Answer, end: End, output: &OutputArgs) -> anyho
     };
     let for_people = matches!(output.format, Format::Full | Format::Concise);
     let nothing = answer.outcome.findings.is_empty() && for_people;
-    lines.push_str(if nothing { "raddle: no data race was seen in this run\n" } else { &text });
+    if nothing {
+        lines.push_str("raddle: no data race was seen in this run\n");
+        for one in &answer.outcome.assumptions {
+            lines.push_str(&format!("raddle: this assumes {}: {}\n", one.id, one.text));
+        }
+    } else {
+        lines.push_str(&text);
+    }
     // Standard error may be closed; the exit code tells, too.
     let _ = std::io::stderr().lock().write_all(lines.as_bytes());
     Ok(())

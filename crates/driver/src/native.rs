@@ -116,7 +116,7 @@ fn config_of(request: &RunRequest, config: Option<PathBuf>) -> Result<Config, Dr
 }
 
 fn answer(ran: Ran, config: &Config) -> (Answer, End) {
-    let Ran { mut findings, end, gaps, mut warnings, seconds, .. } = ran;
+    let Ran { mut findings, end, assumptions, gaps, mut warnings, seconds, .. } = ran;
     findings.retain(|finding| !config.suppressions.iter().any(|one| is_suppressed(finding, one)));
     for (index, finding) in findings.iter_mut().enumerate() {
         finding.id = format!("f{}", index + 1);
@@ -138,7 +138,7 @@ fn answer(ran: Ran, config: &Config) -> (Answer, End) {
         deadlocks: Deadlocks::Unknown,
         findings,
         proved: Vec::new(),
-        assumptions: Vec::new(),
+        assumptions,
         deadlock_assumptions: Vec::new(),
         unknown_reasons: reasons,
         stats: Stats { executions: 1, seconds, ..Stats::default() },

@@ -42,6 +42,10 @@ impl Assumption {
             text: "accesses stay inside their objects; pointers are made from pointers only",
         },
         Assumption { id: "A-ENTRY", text: "clients pass pointers of different types to different objects" },
+        Assumption {
+            id: "A-DESCRIPTOR",
+            text: "a read from a descriptor is ordered after the write of the bytes that it returns",
+        },
         Assumption { id: "A-HASH", text: "different states have different hashes" },
     ];
 

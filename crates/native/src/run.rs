@@ -9,7 +9,7 @@ pub(crate) mod lines;
 use crate::NativeError;
 use crate::binary::{self, Binary};
 use lines::Log;
-use raddle_finding::Finding;
+use raddle_finding::{Assumption, Finding};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -32,6 +32,8 @@ pub struct RunRequest {
 pub struct Ran {
     pub findings: Vec<Finding>,
     pub end: End,
+    /// What the findings rest on.
+    pub assumptions: Vec<Assumption>,
     /// What was not seen, in words.
     pub gaps: Vec<String>,
     pub warnings: Vec<String>,
@@ -96,7 +98,9 @@ pub(crate) fn run_with(
     }
     let findings = describe::findings(&log, binary, &mut warnings);
     let gaps = log.gaps().into_iter().collect();
-    Ok(Ran { findings, end, gaps, warnings, seconds, traces: log.traces() })
+    let used = log.assumptions();
+    let assumptions = Assumption::ALL.iter().filter(|one| used.contains(one.id)).copied().collect();
+    Ok(Ran { findings, end, assumptions, gaps, warnings, seconds, traces: log.traces() })
 }
 
 const FILE: &str = "findings";

@@ -17,6 +17,9 @@ pub struct Clock {
     from_clock: u32,
 }
 
+/// The values are the clock's alone.
+unsafe impl Send for Clock {}
+
 impl Clock {
     pub const EMPTY: Clock =
         Clock { data: std::ptr::null_mut(), len: 0, capacity: 0, from_slot: 0, from_clock: 0 };

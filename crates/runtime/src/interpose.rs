@@ -5,14 +5,19 @@
 //! one left it.
 
 pub mod condition;
+pub mod descriptors;
 mod explored;
 pub mod memory;
 pub mod mutex;
 pub mod once;
 pub mod process;
+pub mod readiness;
 pub mod real;
 pub mod rwlock;
 pub mod semaphore;
+pub mod signals;
+pub mod sockets;
+pub mod streams;
 pub mod threads;
 pub mod time;
 pub mod verifier;

@@ -14,11 +14,14 @@ mod atomics;
 mod block;
 mod blocks;
 mod cells;
+mod channels;
 mod clocks;
 mod collect;
 mod contexts;
 pub mod control;
 mod descriptor;
+#[cfg(feature = "program")]
+mod ends;
 mod entry;
 mod epochs;
 pub mod explore;

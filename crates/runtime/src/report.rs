@@ -111,6 +111,12 @@ pub fn gap(what: &str) {
     output::line(&line, || format!("raddle: not followed any more: {what}\n"));
 }
 
+/// What this process leaves out rests on an assumption.
+pub fn assumes(id: &str) {
+    let line = format!("{{\"pid\":{},\"assumes\":{{\"id\":\"{id}\"}}}}\n", output::pid());
+    output::line(&line, String::new);
+}
+
 /// The process writes a trace of its own.
 pub fn trace(path: &str) {
     let path = output::escaped(path);

@@ -72,6 +72,13 @@ fn programs(folder: &Path) -> Vec<Program> {
     } else {
         2
     };
+    // Order through descriptors is in the trace, too.
+    let through =
+        [("descriptors.c", "race-position"), ("descriptors.c", "tcp"), ("descriptor_queue.c", "seq")];
+    for (file, way) in through.into_iter().filter(|_| part.is_none()) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/native/programs/").to_owned() + file;
+        programs.push((format!("{file} {way}"), vec![path], Vec::new(), vec![way.to_owned()]));
+    }
     std::fs::write(folder.join("choices.c"), CHOICES).expect("it can be written");
     for seed in 0..seeds {
         let samples = [generate(seed, &Profile::default()), branchy(seed), knotted(seed)];

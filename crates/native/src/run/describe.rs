@@ -45,6 +45,7 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
             }
             What::Trace(_)
             | What::Gap(_)
+            | What::Assumes(_)
             | What::Exit(_)
             | What::Crash(_)
             | What::Replay(_)

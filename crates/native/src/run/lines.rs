@@ -39,6 +39,8 @@ pub(crate) enum What {
     Trace(Trace),
     /// From here on not everything was seen.
     Gap(Gap),
+    /// The findings rest on an assumption.
+    Assumes(Assumes),
     Exit(serde::de::IgnoredAny),
     Crash(serde::de::IgnoredAny),
     /// How an enforced schedule goes.
@@ -116,6 +118,11 @@ pub(crate) struct Fault {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Gap {
     pub(crate) what: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Assumes {
+    pub(crate) id: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -243,6 +250,15 @@ impl Log {
             _ => None,
         });
         gaps.collect()
+    }
+
+    /// The ids of the assumptions that the findings rest on.
+    pub(crate) fn assumptions(&self) -> BTreeSet<String> {
+        let ids = self.lines.iter().filter_map(|line| match &line.what {
+            What::Assumes(assumes) => Some(assumes.id.clone()),
+            _ => None,
+        });
+        ids.collect()
     }
 
     /// Traces that processes besides the first have written.

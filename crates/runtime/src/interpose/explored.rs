@@ -144,6 +144,7 @@ unsafe extern "C" fn pthread_cancel(handle: pthread_t) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_kill(handle: pthread_t, signal: c_int) -> c_int {
     explore::unsupported("pthread_kill");
+    super::signals::is_sent(signal);
     real::pthread_kill(handle, signal)
 }
 

@@ -1,15 +1,17 @@
 //! Processes: forks, and ways to end without running handlers.
 
 use super::real::real;
-use super::threads;
+use super::{readiness, threads};
 use crate::control::{self, Ending, calls};
-use crate::{explore, gate, mixed, objects, output, record, records, report, thread};
+use crate::{channels, ends, explore, gate, mixed, objects, output, record, records, report, thread};
 use libc::{c_char, c_void, pid_t};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 real! {
     fn fork() -> pid_t;
     fn abort() -> !;
+    fn posix_spawn(process: *mut pid_t, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> i32;
+    fn posix_spawnp(process: *mut pid_t, file: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> i32;
     fn __assert_fail(text: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> !;
 }
 
@@ -27,6 +29,9 @@ const GATE: u8 = 1;
 const HANDLES: u8 = 2;
 const SLOTS: u8 = 4;
 const PAIRS: u8 = 8;
+const CHANNELS: u8 = 16;
+const ENDS: u8 = 32;
+const INTERESTS: u8 = 64;
 
 /// Before the program can: our handlers come next to the fork itself, on both sides of it.
 pub fn start() {
@@ -43,20 +48,29 @@ unsafe extern "C" fn before_fork() {
     let Some(me) = thread::current() else { return };
     gate::hold(me);
     let mut taken = GATE;
-    for (lock, hold) in
-        [(HANDLES, threads::hold as fn() -> bool), (SLOTS, crate::slots::hold), (PAIRS, report::hold)]
-    {
+    for (lock, hold) in [
+        (HANDLES, threads::hold as fn() -> bool),
+        (SLOTS, crate::slots::hold),
+        (PAIRS, report::hold),
+        (CHANNELS, channels::hold),
+        (ENDS, ends::hold),
+        (INTERESTS, readiness::hold),
+    ] {
         if hold() {
             taken |= lock;
         }
     }
     TAKEN.store(taken, Relaxed);
+    channels::shared();
 }
 
 unsafe extern "C" fn in_parent() {
     let taken = TAKEN.swap(NOTHING, Relaxed);
     for (lock, give) in [
-        (PAIRS, report::let_go as fn()),
+        (INTERESTS, readiness::reset as fn()),
+        (ENDS, ends::reset),
+        (CHANNELS, channels::reset),
+        (PAIRS, report::let_go),
         (SLOTS, crate::slots::reset),
         (HANDLES, threads::let_go),
         (GATE, gate::reset),
@@ -78,6 +92,9 @@ unsafe extern "C" fn in_child() {
     threads::reset();
     report::reset();
     crate::slots::reset();
+    channels::reset();
+    ends::reset();
+    readiness::reset();
     thread::keep_only(me);
     let parent = output::pid();
     output::restart();
@@ -89,6 +106,33 @@ unsafe extern "C" fn in_child() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vfork() -> pid_t {
     fork()
+}
+
+/// The new process has copies of descriptors.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn posix_spawn(
+    process: *mut pid_t,
+    path: *const c_char,
+    actions: *const c_void,
+    attributes: *const c_void,
+    arguments: *const *mut c_char,
+    environment: *const *mut c_char,
+) -> i32 {
+    channels::shared();
+    real::posix_spawn(process, path, actions, attributes, arguments, environment)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn posix_spawnp(
+    process: *mut pid_t,
+    file: *const c_char,
+    actions: *const c_void,
+    attributes: *const c_void,
+    arguments: *const *mut c_char,
+    environment: *const *mut c_char,
+) -> i32 {
+    channels::shared();
+    real::posix_spawnp(process, file, actions, attributes, arguments, environment)
 }
 
 #[unsafe(no_mangle)]
