@@ -4,11 +4,12 @@ use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
-    Chance, Checkpoint, DataModel, Debugger, Engines, Goal, Ground, Line, Mode, Native, Property, Search,
-    Spurious, Start, StaticRequest, Subject, Substrate,
+    Chance, Checkpoint, DataModel, Debugger, Engines, Goal, Ground, Line, Mode, Native, OWN_STDIN, Property,
+    Search, Spurious, Start, StaticRequest, Subject, Substrate,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -281,10 +282,10 @@ pub(crate) struct ProgramArgs {
     /// Functions that any number of clients may call at once, for code without `main`
     #[arg(long = "entry", value_name = "NAMES", value_delimiter = ',')]
     entries: Vec<String>,
-    /// Standard input of the program [default: empty]
+    /// Standard input of the program [default: that of raddle where it is redirected, else empty]
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
-    /// Assume that condition waits do not wake up spuriously (A-SPURIOUS)
+    /// Assume that condition waits do not wake up, and weak compare-exchanges and mtx_trylock do not fail, for no reason (A-SPURIOUS)
     #[arg(long)]
     no_spurious: bool,
 }
@@ -403,6 +404,16 @@ impl From<ModeArg> for Mode {
     }
 }
 
+/// Standard input of this process, where it is a file or a pipe.
+fn own_stdin() -> Option<PathBuf> {
+    let metadata = std::fs::metadata(OWN_STDIN).ok()?;
+    let kind = metadata.file_type();
+    match kind.is_file() {
+        true => std::fs::canonicalize(OWN_STDIN).ok(),
+        false => kind.is_fifo().then(|| PathBuf::from(OWN_STDIN)),
+    }
+}
+
 impl ProgramArgs {
     pub(crate) fn subject(&self) -> anyhow::Result<Subject> {
         let mut cflags = Vec::new();
@@ -419,7 +430,10 @@ impl ProgramArgs {
             target: self.target.clone(),
             config: self.config.clone(),
             args: self.args.clone(),
-            stdin: self.stdin.clone(),
+            stdin: self.stdin.clone().or_else(own_stdin),
+            env: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
             entries: self.entries.clone(),
             spurious: if self.no_spurious { Spurious::Off } else { Spurious::On },
         })

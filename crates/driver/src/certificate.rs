@@ -33,6 +33,8 @@ struct Origin {
     stdin: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stdin_digest: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    env: Vec<(String, String)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spurious_wakeups: Option<String>,
 }
@@ -91,12 +93,17 @@ pub(crate) fn write_beside(
     let core = match content {
         Content::Proof(proof) => format!("{:032x} {model} {:?}", loaded.hash(), proof.entries),
         Content::Tree(_) => {
-            let input = (&subject.args, loaded.stdin_digest, subject.spurious);
+            let input = (&subject.args, loaded.stdin_digest, &loaded.options.env, subject.spurious);
             format!("{:032x} {model} {input:?}", loaded.hash())
         }
     };
     let hash = digest(core.as_bytes()) as u32;
-    witness::write(folder, &witness::stem(subject), hash, ".cert", &text(loaded, subject, content))
+    let subject = match content {
+        Content::Proof(_) => subject.clone(),
+        Content::Tree(_) => witness::with_kept_stdin(loaded, subject, folder)
+            .map_err(|error| format!("cannot keep the standard input in {}: {error}", folder.display()))?,
+    };
+    witness::write(folder, &witness::stem(&subject), hash, ".cert", &text(loaded, &subject, content))
         .map(|path| path.to_string_lossy().into_owned())
         .map_err(|error| format!("cannot write a certificate to {}: {error}", folder.display()))
 }
@@ -120,6 +127,7 @@ pub(crate) fn text(loaded: &Loaded, subject: &Subject, content: Content<'_>) -> 
                 args: subject.args.clone(),
                 stdin: subject.stdin.as_ref().map(path),
                 stdin_digest: loaded.stdin_digest.map(|digest| format!("{digest:032x}")),
+                env: loaded.options.env.clone(),
                 spurious_wakeups: (subject.spurious == Spurious::Off).then(|| OFF.to_owned()),
                 ..origin
             };
@@ -226,6 +234,7 @@ fn rebuilt(
         config: origin.config.map(PathBuf::from),
         args: origin.args,
         stdin: origin.stdin.map(PathBuf::from),
+        env: origin.env,
         spurious,
         entries: origin.entries,
     };

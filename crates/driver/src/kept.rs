@@ -114,6 +114,7 @@ fn identity(loaded: &Loaded, search: &Search) -> Vec<(String, String)> {
         ("version of Raddle", env!("CARGO_PKG_VERSION").to_owned()),
         ("arguments", format!("{:?}", options.args)),
         ("standard input", format!("{:032x}", digest(&options.stdin))),
+        ("environment", format!("{:?}", options.env)),
         ("spurious wake-ups", format!("{:?}", options.spurious_wakeups)),
         ("goal", goal.to_owned()),
         ("--preemptions", bound(search.preemptions)),

@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod evidence;
 mod guard;
+mod input;
 mod kept;
 mod load;
 mod named;
@@ -40,7 +41,7 @@ pub use raddle_ir::DataModel;
 pub use raddle_native::Debugger;
 pub use replay::{Certified, Ground, Native, certify, debug, replay, witness_subject};
 pub use request::{
-    Chance, Checkpoint, Control, Engines, Goal, Mode, Search, Spurious, Start, Subject, Substrate,
+    Chance, Checkpoint, Control, Engines, Goal, Mode, OWN_STDIN, Search, Spurious, Start, Subject, Substrate,
 };
 pub use statics::{Line, StaticRequest, statics};
 

@@ -1,6 +1,6 @@
 //! From a request to a program that can run: configuration, frontend, verification, library models.
 
-use crate::{DriverError, Spurious, Subject};
+use crate::{DriverError, Spurious, Subject, input};
 use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StableHasher, StoreOrder};
 use raddle_config::Config;
 use raddle_finding::UnknownReason;
@@ -34,12 +34,6 @@ pub(crate) struct Loaded {
 pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
     let config_path = subject.config.clone().or_else(|| config_nearby(&subject.inputs));
     let config = config_path.as_ref().map(Config::load).transpose()?.unwrap_or_default();
-    let stdin = match &subject.stdin {
-        Some(path) => {
-            std::fs::read(path).map_err(|source| DriverError::Read { path: path.clone(), source })?
-        }
-        None => Vec::new(),
-    };
     let request = Request {
         inputs: subject.inputs.clone(),
         cflags: subject.cflags.clone(),
@@ -64,8 +58,13 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
         assumptions.push("A-INPUT");
     }
     let models = Models::resolve(&program, &config);
-    let stdin_digest = subject.stdin.as_ref().map(|_| digest(&stdin));
-    let options = options(subject, stdin);
+    if input::has_environ(&program) {
+        assumptions.push("A-INPUT");
+    }
+    let stdin = input::stdin(subject, &models)?;
+    let stdin_digest = stdin.as_deref().map(digest);
+    let env = input::environment(subject, &program, &models);
+    let options = options(subject, stdin.unwrap_or_default(), env);
     Ok(Loaded {
         hash: OnceLock::new(),
         program: Arc::new(program),
@@ -201,8 +200,7 @@ fn reads_arguments(program: &Program) -> bool {
     reads
 }
 
-/// The environment of the program is empty, so that an answer does not depend on the user's.
-fn options(subject: &Subject, stdin: Vec<u8>) -> Options {
+fn options(subject: &Subject, stdin: Vec<u8>, env: Vec<(String, String)>) -> Options {
     let name = subject.inputs.first().and_then(|input| input.file_stem()).map(|stem| stem.to_string_lossy());
     let mut args = vec![name.as_deref().unwrap_or("program").to_owned()];
     args.extend(subject.args.iter().cloned());
@@ -210,7 +208,7 @@ fn options(subject: &Subject, stdin: Vec<u8>) -> Options {
         Spurious::On => SpuriousWakeups::On,
         Spurious::Off => SpuriousWakeups::Off,
     };
-    Options { args, stdin, spurious_wakeups, ..Options::default() }
+    Options { args, stdin, env, spurious_wakeups, ..Options::default() }
 }
 
 /// The `raddle.toml` of the project that is being built: in the working folder, or the nearest one above it.

@@ -11,7 +11,9 @@ use crate::load::{self, Loaded};
 use crate::outcome::{self, Draft};
 use crate::replay::{self, Ready};
 use crate::watchdog::{Bounds, watched};
-use crate::{Answer, Control, DriverError, Mode, Search, Spurious, Subject, Substrate, plain, witness};
+use crate::{
+    Answer, Control, DriverError, Mode, OWN_STDIN, Search, Spurious, Subject, Substrate, plain, witness,
+};
 use raddle_base::SiteId;
 use raddle_certify::{
     ConfirmedProblem, ConfirmedRace, Refusal, Witness, confirm_problem_on, confirm_race_on,
@@ -25,6 +27,7 @@ use raddle_ir::{DataModel, Program};
 use raddle_machine::Visibility;
 use raddle_native::machine::{self, NativeMachine, Stacks};
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
@@ -70,7 +73,7 @@ impl Built {
             let native = machine::Subject {
                 program: program.path().to_owned(),
                 arguments: subject.args.iter().map(OsString::from).collect(),
-                stdin: subject.stdin.clone(),
+                stdin: subject.stdin.clone().filter(|path| path != Path::new(OWN_STDIN)),
                 spurious: match subject.spurious {
                     Spurious::On => machine::Spurious::On,
                     Spurious::Off => machine::Spurious::Off,

@@ -19,14 +19,19 @@ pub struct Subject {
     pub config: Option<PathBuf>,
     /// Arguments of the program, its own name not among them.
     pub args: Vec<String>,
-    /// Standard input of the program; empty without.
+    /// Standard input of the program; empty without. [`OWN_STDIN`] is read only for a program that reads its own.
     pub stdin: Option<PathBuf>,
+    /// Environment of the program. It gets the variables that it may ask for, and no others.
+    pub env: Vec<(String, String)>,
     pub spurious: Spurious,
     /// Functions that any number of clients may call at once, besides those of `raddle.toml`.
     pub entries: Vec<String>,
 }
 
-/// Whether condition waits may return without a signal.
+/// Stands for the standard input of this process.
+pub const OWN_STDIN: &str = "/dev/stdin";
+
+/// Whether condition waits may return without a signal, and weak operations fail for no reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spurious {
     #[default]

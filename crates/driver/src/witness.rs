@@ -5,7 +5,7 @@
 
 use crate::load::{Loaded, digest};
 use crate::outcome::{Draft, Shown};
-use crate::{DataModel, Spurious, Subject, Substrate};
+use crate::{DataModel, OWN_STDIN, Spurious, Subject, Substrate};
 use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_event::{ProblemKind, Schedule};
@@ -46,8 +46,14 @@ pub(crate) fn write_all(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let stem = stem(subject);
+    let subject = match with_kept_stdin(loaded, subject, folder) {
+        Ok(subject) => subject,
+        Err(error) => {
+            return vec![format!("cannot keep the standard input in {}: {error}", folder.display())];
+        }
+    };
     for shown in draft.shown_mut() {
-        let record = Record { substrate, ..record(loaded, subject, shown) };
+        let record = Record { substrate, ..record(loaded, &subject, shown) };
         let ending = format!("-{}.sched", shown.finding.id);
         match write(folder, &stem, record.name_hash(), &ending, &record.to_text()) {
             Ok(path) => shown.set_file(path.to_string_lossy().into_owned()),
@@ -58,6 +64,21 @@ pub(crate) fn write_all(
         }
     }
     warnings
+}
+
+/// With the standard input of this process, if the program reads it, in a file of the folder, so that it can be had again.
+pub(crate) fn with_kept_stdin(loaded: &Loaded, subject: &Subject, folder: &Path) -> std::io::Result<Subject> {
+    let mut subject = subject.clone();
+    if subject.stdin.as_deref() == Some(Path::new(OWN_STDIN)) {
+        let keep = |digest: u128| -> std::io::Result<PathBuf> {
+            std::fs::create_dir_all(folder)?;
+            let path = folder.join(format!("{}-{:08x}.stdin", stem(&subject), digest as u32));
+            std::fs::write(&path, &loaded.options.stdin)?;
+            Ok(path)
+        };
+        subject.stdin = loaded.stdin_digest.map(keep).transpose()?;
+    }
+    Ok(subject)
 }
 
 /// What the files of a program are called after.
@@ -78,6 +99,7 @@ fn record(loaded: &Loaded, subject: &Subject, shown: &Shown) -> Record {
         subject: Subject {
             config: loaded.config.clone(),
             data_model: Some(loaded.program.data_model),
+            env: loaded.options.env.clone(),
             ..subject.clone()
         },
         stdin_digest: loaded.stdin_digest,
@@ -156,6 +178,9 @@ impl Record {
             put("stdin", &path.to_string_lossy());
             put("stdin-digest", &format!("{digest:032x}"));
         }
+        for (name, value) in &subject.env {
+            put("env", &format!("{name}={value}"));
+        }
         if subject.spurious == Spurious::Off {
             put("spurious-wake-ups", "off");
         }
@@ -208,6 +233,10 @@ impl Record {
                 "arg" => subject.args.push(value),
                 "stdin" => subject.stdin = Some(PathBuf::from(value)),
                 "stdin-digest" => stdin_digest = Some(u128::from_str_radix(&value, 16).map_err(|_| bad())?),
+                "env" => {
+                    let (name, value) = value.split_once('=').ok_or_else(bad)?;
+                    subject.env.push((name.to_owned(), value.to_owned()));
+                }
                 "spurious-wake-ups" if value == "off" => subject.spurious = Spurious::Off,
                 "machine" if value == "native" => substrate = Substrate::Native,
                 "visible" => visibility = Some(parse_visibility(&value).ok_or_else(bad)?),
@@ -293,7 +322,7 @@ mod tests {
         let mut words = |most: usize| -> Vec<String> {
             (0..random.below(most + 1)).map(|_| random.pick(&WORDS).to_owned()).collect()
         };
-        let (inputs, cflags, args, shows) = (words(3), words(3), words(3), words(2));
+        let (inputs, cflags, args, shows, env) = (words(3), words(3), words(3), words(2), words(2));
         let mut one = || words(1).pop();
         let (target, config, stdin) = (one(), one(), one());
         let stdin_digest = stdin.as_ref().map(|_| u128::from(random.word()));
@@ -311,6 +340,7 @@ mod tests {
                 config: config.map(PathBuf::from),
                 args,
                 stdin: stdin.map(PathBuf::from),
+                env: env.into_iter().map(|value| ("NAME".to_owned(), value)).collect(),
                 spurious: random.pick(&[Spurious::On, Spurious::Off]),
                 entries: Vec::new(),
             },

@@ -32,6 +32,8 @@ pub struct ReplayRequest {
     pub arguments: Vec<String>,
     /// Nothing to read without.
     pub stdin: Option<PathBuf>,
+    /// Besides that of this process.
+    pub env: Vec<(String, String)>,
     /// With the numbers of sites before inlining.
     pub plan: Plan,
     pub claim: Claim,
@@ -110,6 +112,7 @@ pub fn replay(request: &ReplayRequest, interrupt: &AtomicBool) -> Result<Option<
     };
     let mut command = Command::new(&binary.path);
     command.args(&request.arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    command.envs(request.env.iter().map(|(name, value)| (name, value)));
     command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
     let problem = |error: std::io::Error| NativeError::file(&binary.path, error);
     let mut child = command.spawn().map_err(problem)?;

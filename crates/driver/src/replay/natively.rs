@@ -5,7 +5,7 @@ use super::{Native, Prepared, Tally};
 use crate::load::Loaded;
 use crate::native::own_locks;
 use crate::witness::{self, Record};
-use crate::{DataModel, DriverError, Subject};
+use crate::{DataModel, DriverError, OWN_STDIN, Subject};
 use raddle_config::Config;
 use raddle_libmodel::Meaning;
 use raddle_native::cc::{Controlled, Does, Mode, OwnLock, build_controlled};
@@ -104,7 +104,8 @@ fn request(
         witness::Claim::Race(a, b) => Claim::Race(a, b),
         witness::Claim::Problem(kind, site) => Claim::Problem(kind, site),
     };
-    let (arguments, stdin) = (subject.args.clone(), subject.stdin.clone());
+    let stdin = subject.stdin.clone().filter(|path| path != Path::new(OWN_STDIN));
+    let arguments = subject.args.clone();
     let checks = match &program {
         Ready::Given(_) => Checks::Reduced,
         Ready::Made(_) => Checks::Every,
@@ -113,6 +114,7 @@ fn request(
         program: program.path().to_owned(),
         arguments,
         stdin,
+        env: subject.env.clone(),
         plan,
         claim,
         checks,
