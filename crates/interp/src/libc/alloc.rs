@@ -13,6 +13,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("realloc", realloc),
     ("reallocarray", reallocarray),
     ("aligned_alloc", aligned_alloc),
+    ("operator new", aligned_new),
     ("posix_memalign", posix_memalign),
     ("valloc", valloc),
     ("malloc_usable_size", malloc_usable_size),
@@ -116,6 +117,13 @@ fn posix_memalign(host: &mut dyn Host) -> Outcome<u128> {
 fn valloc(host: &mut dyn Host) -> Outcome<u128> {
     let size = host.size(0);
     host.allocate(size, PAGE, Zeroed::No, &format!("valloc({size})")).map(u128::from)
+}
+
+/// `operator new(size, align)`
+fn aligned_new(host: &mut dyn Host) -> Outcome<u128> {
+    let (size, align) = (host.size(0), host.size(1));
+    let what = format!("operator new({size})");
+    host.allocate(size, align.max(ALIGN), Zeroed::No, &what).map(u128::from)
 }
 
 fn malloc_usable_size(host: &mut dyn Host) -> Outcome<u128> {

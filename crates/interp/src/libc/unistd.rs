@@ -176,19 +176,42 @@ fn fcntl(host: &mut dyn Host) -> Outcome<u128> {
 }
 
 const PAGE: u64 = 4096;
+const MAP_PRIVATE: i32 = 0x02;
+const MAP_FIXED: i32 = 0x10;
 const MAP_ANONYMOUS: i32 = 0x20;
+/// The same, if nothing is there yet.
+const MAP_FIXED_NOREPLACE: i32 = 0x10_0000;
 
-/// Fresh memory; maps of files are not modelled.
+/// Fresh memory, or a private copy of a file. A map in a place of the caller's choice, and a file that is shared, are not modelled.
 fn mmap(host: &mut dyn Host) -> Outcome<u128> {
-    let (size, flags) = (host.size(1), host.int(3));
+    let (size, flags, descriptor) = (host.size(1), host.int(3), host.int(4));
     if size == 0 {
         return Ok(host.long_error(EINVAL));
     }
-    if flags & MAP_ANONYMOUS == 0 {
-        return Err(host.unsupported("a file mapped into memory".into()));
+    if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) != 0 {
+        return Err(host.unsupported("memory mapped at a fixed address".into()));
     }
     let bytes = size.checked_next_multiple_of(PAGE).unwrap_or(size);
-    host.allocate(bytes, PAGE, Zeroed::Yes, &format!("mmap({size})")).map(u128::from)
+    let what = format!("mmap({size})");
+    if flags & MAP_ANONYMOUS != 0 {
+        return host.allocate(bytes, PAGE, Zeroed::Yes, &what).map(u128::from);
+    }
+    if flags & MAP_PRIVATE == 0 {
+        return Err(host.unsupported("a file mapped into memory and shared".into()));
+    }
+    let offset = host.long(5);
+    let path = match open_file(host, descriptor).map(|file| file.target.clone()) {
+        Some(Target::File(path)) => path,
+        Some(_) => return Err(host.unsupported("a device or socket mapped into memory".into())),
+        None => return Ok(host.long_error(EBADF)),
+    };
+    let contents = files(host).contents.get(&path).cloned().unwrap_or_default();
+    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(contents.len());
+    let end = contents.len().min(start.saturating_add(bytes as usize));
+    host.assume("A-IO");
+    let address = host.allocate(bytes, PAGE, Zeroed::Yes, &what)?;
+    host.write(address, &contents[start..end])?;
+    Ok(u128::from(address))
 }
 
 fn munmap(host: &mut dyn Host) -> Outcome<u128> {
