@@ -19,7 +19,11 @@ impl Assumption {
         },
         Assumption { id: "A-MALLOC", text: "memory allocation does not fail" },
         Assumption { id: "A-THREAD", text: "thread creation and lock initialisation do not fail" },
-        Assumption { id: "A-SPURIOUS", text: "condition waits do not wake up spuriously" },
+        Assumption {
+            id: "A-SPURIOUS",
+            text: "condition waits do not wake up, and weak operations do not fail, for no reason (again and again)",
+        },
+        Assumption { id: "A-RWLOCK", text: "read-write locks let readers in while writers wait" },
         Assumption { id: "A-UNINIT", text: "uninitialised memory reads as one fixed value" },
         Assumption { id: "A-WRAP", text: "signed arithmetic wraps around on overflow" },
         Assumption {

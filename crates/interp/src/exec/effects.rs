@@ -14,7 +14,9 @@ impl<'a> Cx<'a> {
     /// The visible operation that a call with this effect is; `None` when nobody else can tell when it happens.
     pub(super) fn pending_effect(&mut self, effect: &Effect) -> Result<Option<OpKind>, Halt> {
         match *effect {
-            Effect::Lock { lock, mode, how, .. } => self.pending_lock(lock, mode, how).map(Some),
+            Effect::Lock { family, lock, mode, how, .. } => {
+                self.pending_lock(family, lock, mode, how).map(Some)
+            }
             Effect::Unlock { lock, mode, .. } => self.pending_unlock(lock, mode).map(Some),
             Effect::SyncInit { object, .. } => {
                 Ok(Some(OpKind::SyncInit { object: self.sync_addr(self.pointer_arg(object))? }))

@@ -19,6 +19,8 @@ pub(super) const FUNCTIONS: Family = &[
     ("pthread_mutexattr_getrobust", |h| get_bits(h, 1, ROBUST_BIT)),
     ("pthread_condattr_init", |h| clear(h, 4)),
     ("pthread_rwlockattr_init", |h| clear(h, 8)),
+    ("pthread_rwlockattr_setkind_np", set_rwlock_kind),
+    ("pthread_rwlockattr_getkind_np", |h| get_bits(h, -1, 0)),
 ];
 
 const ROBUST_BIT: u32 = 30;
@@ -84,6 +86,15 @@ fn get_stack_size(host: &mut dyn Host) -> Outcome<u128> {
     let (at, target) = (stack_size_address(host), host.pointer(1));
     let size = host.read_long(at)?;
     host.write_long(target, if size == 0 { STACK_BYTES } else { size })?;
+    Ok(0)
+}
+
+fn set_rwlock_kind(host: &mut dyn Host) -> Outcome<u128> {
+    let (attribute, kind) = (host.pointer(0), host.int(1));
+    if !(0..=2).contains(&kind) {
+        return Ok(int(EINVAL));
+    }
+    host.write_int(attribute, kind)?;
     Ok(0)
 }
 

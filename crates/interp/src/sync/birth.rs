@@ -3,7 +3,7 @@
 //! Bytes that are all zero, or that glibc's static initialisers give, make a valid object; anything else that no call has
 //! initialised is a problem, and is then used as a default object. Kernel and custom locks are valid whatever their bytes.
 
-use super::{Barrier, Errno, Health, Mutex, MutexKind, OnceState, Rwlock, SyncObject};
+use super::{Barrier, Errno, Health, Mutex, MutexKind, OnceState, Rwlock, RwlockKind, SyncObject};
 use crate::exec::{Cx, Halt};
 use crate::memory::Named;
 use raddle_event::{AccessKind, Addr, EventKind, ProblemKind};
@@ -98,6 +98,7 @@ impl Cx<'_> {
             Some(bytes) if expected == Expected::Mutex && valid => word(bytes, kind_at),
             _ => 0,
         };
+        let flags = bytes.as_ref().and_then(|bytes| bytes.get(self.rwlock_kind_offset()).copied());
         if !valid || kind & !ROBUST_KIND > 3 {
             self.problem(ProblemKind::UninitialisedLock, Some(at), "");
         }
@@ -107,7 +108,11 @@ impl Cx<'_> {
                 SyncObject::Mutex(Mutex { kind: mutex_kind(kind & 3), robust, ..fresh_mutex() })
             }
             Expected::Spin | Expected::Opaque => SyncObject::Mutex(fresh_mutex()),
-            Expected::Rwlock | Expected::OpaqueRwlock => SyncObject::Rwlock(Rwlock::default()),
+            Expected::Rwlock => SyncObject::Rwlock(Rwlock {
+                kind: rwlock_kind(u32::from(flags.unwrap_or(0))),
+                ..Rwlock::default()
+            }),
+            Expected::OpaqueRwlock => SyncObject::Rwlock(Rwlock::default()),
             Expected::Cond => SyncObject::Cond(Vec::new()),
             Expected::Barrier => SyncObject::Barrier(fresh_barrier(1)),
             Expected::Semaphore | Expected::Completion => SyncObject::Semaphore { value: 0 },
@@ -127,6 +132,25 @@ impl Cx<'_> {
 
     fn kind_offset(&self) -> usize {
         if self.memory.layout.pointer_bytes == 8 { 16 } else { 12 }
+    }
+
+    /// Whether the read-write lock there is, or will be when it is first used, one that prefers writers.
+    pub(super) fn prefers_writers(&mut self, at: Addr, address: u64) -> bool {
+        let kind = match self.world.sync.get(at) {
+            Some(SyncObject::Rwlock(lock)) => lock.kind,
+            Some(_) => return false,
+            None => {
+                let flags = self.rwlock_kind_offset();
+                let bytes = self.static_bytes(address, Expected::Rwlock);
+                rwlock_kind(bytes.and_then(|bytes| bytes.get(flags).copied()).unwrap_or(0).into())
+            }
+        };
+        kind == RwlockKind::Writers
+    }
+
+    /// Where glibc keeps whom a read-write lock prefers.
+    fn rwlock_kind_offset(&self) -> usize {
+        if self.memory.layout.pointer_bytes == 8 { 48 } else { 24 }
     }
 
     /// The program has written a static initialiser over a destroyed mutex.
@@ -150,6 +174,11 @@ impl Cx<'_> {
         if expected == Expected::Mutex && kind_at + 4 <= len {
             bytes[kind_at..kind_at + 4].copy_from_slice(&kind.to_le_bytes());
         }
+        if expected == Expected::Rwlock
+            && let Some(byte) = bytes.get_mut(self.rwlock_kind_offset())
+        {
+            *byte = kind as u8;
+        }
         self.memory.store_bytes(at, &bytes, Named::Number);
     }
 
@@ -165,7 +194,7 @@ impl Cx<'_> {
         let at = self.sync_addr(address)?;
         let number = attribute.map_or(0, |arg| self.arg(arg));
         let attribute_word = match attribute {
-            Some(arg) if kind == SyncKind::Mutex && self.pointer_arg(arg) != 0 => {
+            Some(arg) if matches!(kind, SyncKind::Mutex | SyncKind::Rwlock) && self.pointer_arg(arg) != 0 => {
                 self.attribute_word(self.pointer_arg(arg))?
             }
             _ => 0,
@@ -186,7 +215,11 @@ impl Cx<'_> {
             }
             SyncKind::Spin => (Expected::Spin, SyncObject::Mutex(fresh_mutex())),
             SyncKind::KernelLock => (Expected::Opaque, SyncObject::Mutex(fresh_mutex())),
-            SyncKind::Rwlock => (Expected::Rwlock, SyncObject::Rwlock(Rwlock::default())),
+            SyncKind::Rwlock => {
+                kind_word = attribute_word;
+                let lock = Rwlock { kind: rwlock_kind(attribute_word), ..Rwlock::default() };
+                (Expected::Rwlock, SyncObject::Rwlock(lock))
+            }
             SyncKind::Cond | SyncKind::C11Cond => (Expected::Cond, SyncObject::Cond(Vec::new())),
             SyncKind::Barrier => {
                 if number as u32 == 0 {
@@ -281,6 +314,14 @@ fn mutex_kind(word: u32) -> MutexKind {
         1 => MutexKind::Recursive,
         2 => MutexKind::ErrorCheck,
         _ => MutexKind::Normal,
+    }
+}
+
+/// From `__lockkind` of an attribute, or `__flags` of a lock.
+fn rwlock_kind(word: u32) -> RwlockKind {
+    match word {
+        2 => RwlockKind::Writers,
+        _ => RwlockKind::Readers,
     }
 }
 

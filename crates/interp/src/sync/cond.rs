@@ -47,10 +47,9 @@ impl Cx<'_> {
                 if held {
                     self.event(EventKind::WaitBegin { cond });
                 }
-                let depth = match self.release_for_wait(mutex, mutex_object) {
-                    Ok(depth) => depth,
-                    Err(error) => return Ok(Flow::Return(self.answer(returns, Err(error)))),
-                };
+                if let Err(error) = self.release_for_wait(mutex, mutex_object) {
+                    return Ok(Flow::Return(self.answer(returns, Err(error))));
+                }
                 if self.world.options.spurious_wakeups == SpuriousWakeups::Off {
                     self.assume("A-SPURIOUS");
                 }
@@ -59,7 +58,7 @@ impl Cx<'_> {
                     _ if variant == SPURIOUS => Until::Spurious,
                     _ => Until::Signalled,
                 };
-                let action = Action::WaitEnd(Wait { cond, mutex, depth, until });
+                let action = Action::WaitEnd(Wait { cond, mutex, until });
                 if until == Until::Spurious {
                     let mode = LockMode::Exclusive;
                     return Err(self.stand(OpKind::Lock { lock: mutex, mode, how: LockHow::Block }, action));
@@ -113,7 +112,7 @@ impl Cx<'_> {
             self.world.sync.set(wait.cond, SyncObject::Cond(waiters));
         }
         self.event(EventKind::WaitEnd { cond: wait.cond, reason });
-        self.acquire_after_wait(wait.mutex, wait.depth);
+        self.acquire_after_wait(wait.mutex);
         let result = if reason == WakeReason::TimedOut { Err(Errno::TimedOut) } else { Ok(()) };
         let returns = match self.present_effect() {
             Some((Effect::Cond(_, returns), _)) => *returns,

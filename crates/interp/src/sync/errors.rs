@@ -21,7 +21,7 @@ pub(crate) enum Errno {
 
 impl Cx<'_> {
     /// The value that tells the caller how the call went.
-    pub(super) fn answer(&mut self, returns: Returns, result: Result<(), Errno>) -> u128 {
+    pub(crate) fn answer(&mut self, returns: Returns, result: Result<(), Errno>) -> u128 {
         let value: i64 = match (returns, result) {
             (Returns::Nothing | Returns::Flags, _) => 0,
             (Returns::OneOnSuccess, result) => i64::from(result.is_ok()),

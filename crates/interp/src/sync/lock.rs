@@ -1,11 +1,13 @@
 //! Mutexes of every kind, read-write locks and spin locks: lock, try, timed lock, unlock.
 //!
-//! Readers and writers get in in any order: no preference is modelled. A timed lock times out only while the lock is taken.
+//! Readers get in while writers wait, as in glibc (A-RWLOCK), except where the lock prefers writers: there a writer tries first, and if it
+//! cannot have the lock, begins to wait, which keeps new readers out until it has come in or timed out. A timed lock times out only
+//! while the lock is taken.
 
 use super::birth::{Expected, fresh_mutex};
-use super::{Errno, Health, Mutex, MutexKind, SyncObject, SyncTable};
+use super::{Errno, Health, Mutex, MutexKind, RwlockKind, SyncObject, SyncTable};
 use crate::exec::{Cx, Halt};
-use crate::thread::Held;
+use crate::thread::{Action, Held};
 use raddle_event::{Addr, EventKind, LockMode, ProblemKind, ThreadId};
 use raddle_libmodel::{Arg, How, LockFamily, Mode, Returns};
 use raddle_machine::{LockHow, OpKind};
@@ -27,7 +29,7 @@ impl SyncTable {
             },
             Some(SyncObject::Rwlock(lock)) => match (mode, lock.writer) {
                 (_, Some(owner)) => owner == thread,
-                (LockMode::Shared, None) => true,
+                (LockMode::Shared, None) => lock.waiting.is_empty(),
                 (LockMode::Exclusive, None) => lock.readers.is_empty(),
             },
             _ => true,
@@ -60,10 +62,18 @@ enum Acquired {
 }
 
 impl Cx<'_> {
-    pub(crate) fn pending_lock(&mut self, lock: Arg, mode: Mode, how: How) -> Result<OpKind, Halt> {
-        let at = self.sync_addr(self.pointer_arg(lock))?;
-        let how = lock_how(how);
-        Ok(OpKind::Lock { lock: at, mode: lock_mode(mode), how })
+    pub(crate) fn pending_lock(
+        &mut self,
+        family: LockFamily,
+        lock: Arg,
+        mode: Mode,
+        how: How,
+    ) -> Result<OpKind, Halt> {
+        let address = self.pointer_arg(lock);
+        let at = self.sync_addr(address)?;
+        let writes = family == LockFamily::PthreadRwlock && mode == Mode::Exclusive && how != How::Try;
+        let how = if writes && self.prefers_writers(at, address) { How::Try } else { how };
+        Ok(OpKind::Lock { lock: at, mode: lock_mode(mode), how: lock_how(how) })
     }
 
     pub(crate) fn pending_unlock(&mut self, lock: Arg, mode: Option<Mode>) -> Result<OpKind, Halt> {
@@ -94,14 +104,24 @@ impl Cx<'_> {
         let mode = lock_mode(mode);
         let object = self.sync_object(at, address, Expected::of_family(family));
         if variant == 1 {
+            if let SyncObject::Rwlock(mut lock) = object {
+                lock.waiting.retain(|waiting| *waiting != self.thread.id);
+                self.world.sync.set(at, SyncObject::Rwlock(lock));
+            }
             self.event(EventKind::AcquireFailed { lock: at });
             return Ok(self.answer(returns, Err(Errno::TimedOut)));
         }
         let outcome = self.acquire(at, object, mode, how);
+        if matches!(outcome, Acquired::Failed(Errno::Busy)) && how != How::Try {
+            self.event(EventKind::AcquireFailed { lock: at });
+            self.begin_to_wait(at);
+            return Err(self.stand(OpKind::Lock { lock: at, mode, how: lock_how(how) }, Action::Effect));
+        }
         let result = match outcome {
             Acquired::Outermost | Acquired::OutermostOfDead => {
                 self.event(EventKind::Acquire { lock: at, mode });
                 self.thread.held.push(Held { lock: at, mode });
+                self.thread.spurious = 0;
                 if matches!(outcome, Acquired::OutermostOfDead) { Err(Errno::OwnerDied) } else { Ok(()) }
             }
             Acquired::Again => Ok(()),
@@ -126,8 +146,18 @@ impl Cx<'_> {
                     }
                     _ if lock.writer.is_some() => return Acquired::Failed(Errno::Busy),
                     LockMode::Exclusive if !lock.readers.is_empty() => return Acquired::Failed(Errno::Busy),
-                    LockMode::Exclusive => lock.writer = Some(me),
-                    LockMode::Shared => lock.readers.push(me),
+                    LockMode::Exclusive => {
+                        lock.writer = Some(me);
+                        lock.waiting.retain(|waiting| *waiting != me);
+                    }
+                    LockMode::Shared if !lock.waiting.is_empty() => return Acquired::Failed(Errno::Busy),
+                    LockMode::Shared => {
+                        // With nobody inside no writer waits.
+                        if lock.kind == RwlockKind::Readers && !lock.readers.is_empty() {
+                            self.assume("A-RWLOCK");
+                        }
+                        lock.readers.push(me);
+                    }
                 }
                 let again = mode == LockMode::Shared && lock.readers.iter().filter(|&&t| t == me).count() > 1;
                 self.world.sync.set(at, SyncObject::Rwlock(lock));
@@ -137,6 +167,15 @@ impl Cx<'_> {
                 self.problem(ProblemKind::DestroyedLockUse, Some(at), "");
                 Acquired::Failed(Errno::Invalid)
             }
+        }
+    }
+
+    /// The thread cannot have the lock, which prefers writers, for writing now: readers wait for it.
+    fn begin_to_wait(&mut self, at: Addr) {
+        if let Some(SyncObject::Rwlock(lock)) = self.world.sync.get(at) {
+            let mut lock = lock.clone();
+            lock.waiting.push(self.thread.id);
+            self.world.sync.set(at, SyncObject::Rwlock(lock));
         }
     }
 
@@ -248,16 +287,17 @@ impl Cx<'_> {
         }
     }
 
-    /// Gives up a mutex for a condition wait: how often it was locked, or the error of the wait.
-    pub(super) fn release_for_wait(&mut self, at: Addr, object: SyncObject) -> Result<u32, Errno> {
+    /// Unlocks a mutex once for a condition wait. One that was locked several times stays with the thread, as in glibc.
+    pub(super) fn release_for_wait(&mut self, at: Addr, object: SyncObject) -> Result<(), Errno> {
         match object {
             SyncObject::Mutex(mut mutex) if mutex.owner == Some(self.thread.id) => {
-                let depth = mutex.depth;
-                mutex.owner = None;
-                mutex.depth = 0;
-                self.released(at, LockMode::Exclusive);
+                mutex.depth -= 1;
+                if mutex.depth == 0 {
+                    mutex.owner = None;
+                    self.released(at, LockMode::Exclusive);
+                }
                 self.world.sync.set(at, SyncObject::Mutex(mutex));
-                Ok(depth)
+                Ok(())
             }
             SyncObject::Mutex(_) => {
                 self.problem(
@@ -274,17 +314,20 @@ impl Cx<'_> {
         }
     }
 
-    /// Takes the mutex back after a condition wait; it is free.
-    pub(super) fn acquire_after_wait(&mut self, at: Addr, depth: u32) {
+    /// Takes the mutex back after a condition wait; it is free, or the thread has it still.
+    pub(super) fn acquire_after_wait(&mut self, at: Addr) {
         let mut mutex = match self.world.sync.get(at) {
             Some(SyncObject::Mutex(mutex)) => mutex.clone(),
             _ => fresh_mutex(),
         };
+        let outermost = mutex.owner != Some(self.thread.id);
         mutex.owner = Some(self.thread.id);
-        mutex.depth = depth;
+        mutex.depth += 1;
         self.world.sync.set(at, SyncObject::Mutex(mutex));
-        self.event(EventKind::Acquire { lock: at, mode: LockMode::Exclusive });
-        self.thread.held.push(Held { lock: at, mode: LockMode::Exclusive });
+        if outermost {
+            self.event(EventKind::Acquire { lock: at, mode: LockMode::Exclusive });
+            self.thread.held.push(Held { lock: at, mode: LockMode::Exclusive });
+        }
     }
 
     /// `pthread_mutex_consistent`.

@@ -57,8 +57,21 @@ pub(crate) enum Health {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rwlock {
+    pub kind: RwlockKind,
     pub writer: Option<ThreadId>,
     pub readers: Vec<ThreadId>,
+    /// Writers that readers wait for; only where writers are preferred.
+    pub waiting: Vec<ThreadId>,
+}
+
+/// Whom a read-write lock lets in while others wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum RwlockKind {
+    /// Readers, whether or not writers wait: A-RWLOCK. So does `PTHREAD_RWLOCK_PREFER_WRITER_NP` in glibc.
+    #[default]
+    Readers,
+    /// `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`: no reader comes in while a writer waits, not even one that holds the lock.
+    Writers,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,12 +197,21 @@ fn token(at: Addr, object: &SyncObject) -> u64 {
             mix(thread_word(mutex.owner) + 1, u64::from(mutex.depth) << 8 | mutex.health as u64)
         }
         SyncObject::Rwlock(lock) => {
-            if lock.writer.is_none() && lock.readers.is_empty() {
+            if lock.writer.is_none() && lock.readers.is_empty() && lock.waiting.is_empty() {
                 return 0;
             }
-            let mut readers = lock.readers.clone();
-            readers.sort_unstable();
-            readers.iter().fold(thread_word(lock.writer), |sum, t| mix(sum ^ 0x51, u64::from(t.0) + 7))
+            let sorted = |threads: &[ThreadId]| {
+                let mut threads = threads.to_vec();
+                threads.sort_unstable();
+                threads
+            };
+            let word = |sum, t: &ThreadId| mix(sum ^ 0x51, u64::from(t.0) + 7);
+            let sum = sorted(&lock.readers).iter().fold(thread_word(lock.writer), word);
+            if lock.waiting.is_empty() {
+                sum
+            } else {
+                sorted(&lock.waiting).iter().fold(mix(sum, 0x52), word)
+            }
         }
         SyncObject::Cond(waiters) => {
             if waiters.is_empty() {

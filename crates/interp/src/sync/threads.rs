@@ -3,7 +3,7 @@
 //! The id of a new thread is written before the thread exists, as glibc does, so reading it in the new thread is ordered. The
 //! write of a joined thread's result belongs to the step of the join. Cancelling a thread is not supported.
 
-use super::Errno;
+use super::{Errno, lock_how};
 use crate::exec::{Cx, Flow, Halt};
 use crate::memory::Named;
 use crate::thread::{Action, OnReturn, Stand, Thread};
@@ -24,7 +24,9 @@ impl Cx<'_> {
                 Some(OpKind::Create)
             }
             ThreadOp::CreateReturning { .. } => Some(OpKind::Create),
-            ThreadOp::Join { thread, .. } => self.handle(thread).map(|child| OpKind::Join { child }),
+            ThreadOp::Join { thread, how, .. } => {
+                self.handle(thread).map(|child| OpKind::Join { child, how: lock_how(how) })
+            }
             ThreadOp::Detach { thread } => self.handle(thread).map(|child| OpKind::Detach { child }),
             ThreadOp::Exit { .. }
             | ThreadOp::SelfId

@@ -24,8 +24,10 @@ pub(super) fn entries() -> Entries {
         ("pthread_mutexattr_settype", set.clone()),
         ("pthread_mutexattr_gettype", get.clone()),
         ("pthread_mutexattr_setrobust", set),
-        ("pthread_mutexattr_getrobust", get),
+        ("pthread_mutexattr_getrobust", get.clone()),
         ("pthread_condattr_init", nothing().writes(A0, bytes(4))),
         ("pthread_rwlockattr_init", nothing().writes(A0, bytes(8))),
+        ("pthread_rwlockattr_setkind_np", nothing().writes(A0, bytes(4))),
+        ("pthread_rwlockattr_getkind_np", get),
     ]
 }

@@ -66,7 +66,7 @@ pub(super) static ROWS: &[Row] = &[
     unsupported("pthread_mutex_getprioceiling", "priority ceilings"),
     unsupported("pthread_mutex_setprioceiling", "priority ceilings"),
     // Read-write locks.
-    init("pthread_rwlock_init", SyncKind::Rwlock, None, Errno),
+    init("pthread_rwlock_init", SyncKind::Rwlock, Some(A1), Errno),
     destroy("pthread_rwlock_destroy", SyncKind::Rwlock, Errno),
     lock("pthread_rwlock_rdlock", RWLOCK, Shared, How::Block, Errno),
     lock("pthread_rwlock_tryrdlock", RWLOCK, Shared, How::Try, Errno),

@@ -53,7 +53,8 @@ pub(super) static ROWS: &[Row] = &[
     libc("pthread_rwlockattr_init"),
     nothing("pthread_rwlockattr_destroy", 0),
     nothing("pthread_rwlockattr_setpshared", 0),
-    nothing("pthread_rwlockattr_setkind_np", 0),
+    libc("pthread_rwlockattr_setkind_np"),
+    libc("pthread_rwlockattr_getkind_np"),
     alias("pthread_barrierattr_init", "pthread_condattr_init"),
     nothing("pthread_barrierattr_destroy", 0),
     nothing("pthread_barrierattr_setpshared", 0),
@@ -63,6 +64,5 @@ pub(super) static ROWS: &[Row] = &[
     unsupported("pthread_condattr_getpshared", SETTINGS),
     unsupported("pthread_condattr_getclock", SETTINGS),
     unsupported("pthread_rwlockattr_getpshared", SETTINGS),
-    unsupported("pthread_rwlockattr_getkind_np", SETTINGS),
     unsupported("pthread_barrierattr_getpshared", SETTINGS),
 ];

@@ -4,6 +4,7 @@
 //! Results are error numbers, as the functions of POSIX threads give them; the detector is told by the interposed functions, which
 //! know what happened by the result.
 
+use super::lock::BEGINS_TO_WAIT;
 use super::once::ABANDONED;
 use super::operation::{Family, How, Kind, Mode, Operation, Outcome};
 use super::pairs::Touch;
@@ -36,7 +37,20 @@ pub fn lock(family: Family, lock: usize, mode: Mode, how: How) -> Option<i32> {
     let me = controlled()?;
     let site = me.call_site();
     let operation = Operation { mode, how, ..Operation::on(Kind::Lock, family, lock, site) };
+    if family == Family::Rwlock && mode == Mode::Exclusive && how != How::Try && prefers_writers(lock) {
+        let tries = Operation { how: How::Try, number: BEGINS_TO_WAIT, ..operation };
+        match stop(me, tries).result {
+            libc::EBUSY => {}
+            result => return Some(result),
+        }
+    }
     Some(stop(me, operation).result)
+}
+
+/// Whether glibc's read-write lock there is of the kind `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`.
+fn prefers_writers(lock: usize) -> bool {
+    const FLAGS: usize = 48;
+    unsafe { *((lock + FLAGS) as *const u32) == 2 }
 }
 
 #[inline(always)]

@@ -62,18 +62,20 @@ impl Model {
             }
         };
         self.happens(me, operation, Happened::WaitBegin);
-        let depth = mutex.depth;
-        mutex.owner = None;
-        mutex.depth = 0;
-        let lock = Operation { object: operation.second, ..*operation };
-        self.happens(me, &lock, Happened::Release { mode: Mode::Exclusive });
+        // One that was locked several times stays with the thread, as in glibc.
+        mutex.depth -= 1;
+        if mutex.depth == 0 {
+            mutex.owner = None;
+            let lock = Operation { object: operation.second, ..*operation };
+            self.happens(me, &lock, Happened::Release { mode: Mode::Exclusive });
+        }
         self.objects.insert(operation.second, Object::Mutex(mutex));
         let until = match operation.how {
             How::Timed => Until::TimedOut,
             _ if variant == SPURIOUS => Until::Spurious,
             _ => Until::Signalled,
         };
-        self.lives[me as usize].wait = Some(Wait { depth, until });
+        self.lives[me as usize].wait = Some(Wait { until });
         if until == Until::Spurious {
             return Outcome::value(1);
         }
@@ -83,14 +85,13 @@ impl Model {
     }
 
     pub(super) fn wake(&mut self, me: u32, operation: &Operation, variant: u32) -> Outcome {
-        let depth = self.lives[me as usize].wait.map_or(1, |wait| wait.depth);
         let lock = Operation { object: operation.second, ..*operation };
-        self.end_wait(me, &lock, operation.object, depth, variant);
+        self.end_wait(me, &lock, operation.object, variant);
         if variant == TIMED_OUT { Outcome::error(ETIMEDOUT) } else { Outcome::DONE }
     }
 
     /// The wait returns, with the mutex, of which `operation` is about.
-    pub(super) fn end_wait(&mut self, me: u32, operation: &Operation, cond: usize, depth: u32, reason: u32) {
+    pub(super) fn end_wait(&mut self, me: u32, operation: &Operation, cond: usize, reason: u32) {
         if let Some(Object::Cond(waiters)) = self.objects.get_mut(&cond) {
             waiters.retain(|waiter| waiter.thread != me);
         }
@@ -100,10 +101,13 @@ impl Model {
             Some(Object::Mutex(mutex)) => *mutex,
             _ => Mutex::default(),
         };
+        let outermost = mutex.owner != Some(me);
         mutex.owner = Some(me);
-        mutex.depth = depth;
+        mutex.depth += 1;
         self.objects.insert(operation.object, Object::Mutex(mutex));
-        self.happens(me, operation, Happened::Acquire { mode: Mode::Exclusive });
+        if outermost {
+            self.happens(me, operation, Happened::Acquire { mode: Mode::Exclusive });
+        }
     }
 
     pub(super) fn signal(&mut self, me: u32, operation: &Operation, variant: u32) -> Outcome {

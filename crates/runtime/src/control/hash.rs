@@ -17,7 +17,7 @@ impl Model {
                     Until::TimedOut => 1,
                     Until::Spurious => 2,
                 };
-                sum.add(u64::from(wait.depth) << 2 | until);
+                sum.add(until);
             }
         }
         for (address, object) in self.objects.iter().filter(|(_, object)| !is_as_new(object)) {
@@ -32,7 +32,7 @@ impl Model {
 fn is_as_new(object: &Object) -> bool {
     match object {
         Object::Mutex(mutex) => mutex.owner.is_none() && mutex.health == Health::Consistent,
-        Object::Rwlock(lock) => lock.writer.is_none() && lock.readers.is_empty(),
+        Object::Rwlock(lock) => lock.writer.is_none() && lock.readers.is_empty() && lock.waiting.is_empty(),
         Object::Cond(waiters) => waiters.is_empty(),
         Object::Once(once) => *once == Once::Fresh,
         Object::Barrier(_) | Object::Semaphore { .. } | Object::Destroyed => false,
@@ -70,6 +70,7 @@ impl Sum {
             Object::Rwlock(lock) => {
                 self.owner(lock.writer);
                 lock.readers.iter().for_each(|reader| self.add(u64::from(*reader) + 2));
+                lock.waiting.iter().for_each(|writer| self.add(!u64::from(*writer)));
             }
             Object::Cond(waiters) => {
                 for waiter in waiters {

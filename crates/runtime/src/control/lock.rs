@@ -1,8 +1,12 @@
-//! Mutexes of every kind, read-write locks and spin locks. Readers and writers get in in any order: no preference is modelled.
+//! Mutexes of every kind, read-write locks and spin locks. Readers get in while writers wait, except where the lock prefers writers: there a
+//! writer tries first, and if it cannot have the lock, begins to wait ([`BEGINS_TO_WAIT`]), which keeps new readers out.
 
 use super::model::{Health, Model, Mutex, MutexKind, Object, Readiness, ways};
 use super::operation::{Family, Fault, Happened, How, Mode, Operation, Outcome};
 use libc::{EBUSY, EDEADLK, EINVAL, ENOTRECOVERABLE, EOWNERDEAD, EPERM, ETIMEDOUT};
+
+/// `number` of a try to lock for writing: a writer that fails will wait.
+pub(super) const BEGINS_TO_WAIT: u64 = 1;
 
 /// How an acquisition went.
 enum Acquired {
@@ -21,7 +25,7 @@ impl Model {
             },
             Some(Object::Rwlock(lock)) => match (mode, lock.writer) {
                 (_, Some(owner)) => owner == me,
-                (Mode::Shared, None) => true,
+                (Mode::Shared, None) => lock.waiting.is_empty(),
                 (Mode::Exclusive, None) => lock.readers.is_empty(),
             },
             _ => true,
@@ -41,12 +45,16 @@ impl Model {
 
     pub(super) fn lock(&mut self, me: u32, operation: &Operation, variant: u32) -> Outcome {
         // A wait that woke up for no reason takes its mutex again.
-        if let Some(wait) = self.lives[me as usize].wait {
-            self.end_wait(me, operation, operation.second, wait.depth, super::model::SPURIOUS);
+        if self.lives[me as usize].wait.is_some() {
+            self.end_wait(me, operation, operation.second, super::model::SPURIOUS);
             return Outcome::DONE;
         }
         let object = self.object(me, operation);
         if variant == 1 {
+            if let Object::Rwlock(mut lock) = object {
+                lock.waiting.retain(|writer| *writer != me);
+                self.objects.insert(operation.object, Object::Rwlock(lock));
+            }
             self.happens(me, operation, Happened::AcquireFailed);
             return Outcome::error(ETIMEDOUT);
         }
@@ -55,6 +63,12 @@ impl Model {
             Acquired::Failed(error) => {
                 if error != EINVAL {
                     self.happens(me, operation, Happened::AcquireFailed);
+                }
+                if error == EBUSY
+                    && operation.number == BEGINS_TO_WAIT
+                    && let Some(Object::Rwlock(lock)) = self.objects.get_mut(&operation.object)
+                {
+                    lock.waiting.push(me);
                 }
                 Outcome::error(error)
             }
@@ -79,7 +93,11 @@ impl Model {
                     }
                     _ if lock.writer.is_some() => return Acquired::Failed(EBUSY),
                     Mode::Exclusive if !lock.readers.is_empty() => return Acquired::Failed(EBUSY),
-                    Mode::Exclusive => lock.writer = Some(me),
+                    Mode::Exclusive => {
+                        lock.writer = Some(me);
+                        lock.waiting.retain(|writer| *writer != me);
+                    }
+                    Mode::Shared if !lock.waiting.is_empty() => return Acquired::Failed(EBUSY),
                     Mode::Shared => lock.readers.push(me),
                 }
                 let mine = lock.readers.iter().filter(|&&reader| reader == me).count();

@@ -66,7 +66,6 @@ pub struct Life {
 /// A condition wait in progress.
 #[derive(Clone, Copy)]
 pub(super) struct Wait {
-    pub depth: u32,
     pub until: Until,
 }
 
@@ -120,6 +119,8 @@ pub(super) enum Health {
 pub(super) struct Rwlock {
     pub writer: Option<u32>,
     pub readers: Vec<u32>,
+    /// Writers that readers wait for; only where writers are preferred.
+    pub waiting: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
