@@ -6,10 +6,11 @@
 
 use crate::aside::Lost;
 use crate::load::Loaded;
-use crate::outcome::Draft;
+use crate::outcome::{Draft, is_cut_short};
 use crate::statics::Statically;
 use crate::witness::Claim;
 use crate::{bug, plain};
+use raddle_event::ProblemKind;
 use raddle_facts::StaticProof;
 use raddle_finding::{
     Assumption, CertificateFile, Deadlocks, Evidence, Outcome, Proved, UnknownReason, Verdict,
@@ -48,6 +49,14 @@ fn combine_result(
     let contradictions = contradictions(loaded, &statically, draft);
     if !contradictions.is_empty() {
         add_reasons(&mut draft.rest, contradictions);
+        return None;
+    }
+    if statically.proof.is_some() && refutes_bounds(draft) {
+        statically.proof = None;
+        let text = "the static proof rests on A-BOUNDS, and an execution breaks it: see the errors found";
+        add_reasons(&mut draft.rest, [plain(text)]);
+        draft.rest.verdict = Verdict::Unknown;
+        draft.rest.proved.clear();
         return None;
     }
     let rest = &mut draft.rest;
@@ -91,6 +100,23 @@ fn combine_result(
     None
 }
 
+/// Whether an execution was seen that does what A-BOUNDS excludes: then a proof that rests on it says nothing.
+fn refutes_bounds(draft: &Draft) -> bool {
+    draft.shown.iter().any(|shown| match shown.claim {
+        Claim::Problem(kind, _) => {
+            matches!(
+                kind,
+                ProblemKind::UseAfterFree
+                    | ProblemKind::DoubleFree
+                    | ProblemKind::InvalidFree
+                    | ProblemKind::OutOfBounds
+                    | ProblemKind::InvalidPointer
+            ) || kind == ProblemKind::UnlockNotHeld && is_cut_short(&draft.rest, kind)
+        }
+        Claim::Race(..) => false,
+    })
+}
+
 /// Replayed races that the static analysis ruled out.
 fn contradictions(loaded: &Loaded, statically: &Statically, draft: &Draft) -> Vec<UnknownReason> {
     let wrong = draft.shown.iter().filter(|shown| match shown.claim {
@@ -128,9 +154,12 @@ fn safe(rest: &mut Outcome, by_proof: &BTreeSet<&'static str>, mut used: BTreeSe
     let by_search: BTreeSet<&'static str> = rest.assumptions.iter().map(|assumption| assumption.id).collect();
     let fewer = rest.verdict == Verdict::Safe && by_search.is_subset(by_proof);
     used.extend(if fewer { &by_search } else { by_proof });
+    let by_deadlocks = rest.deadlock_assumptions.iter().map(|assumption| assumption.id);
+    let for_deadlocks: BTreeSet<&'static str> =
+        by_search.difference(&used).copied().chain(by_deadlocks).collect();
     rest.deadlock_assumptions = match rest.deadlocks {
         Deadlocks::Unknown => Vec::new(),
-        Deadlocks::Found | Deadlocks::None => named(by_search.difference(&used)),
+        Deadlocks::Found | Deadlocks::None => named(&for_deadlocks),
     };
     rest.assumptions = named(&used);
     rest.verdict = Verdict::Safe;

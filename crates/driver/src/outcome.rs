@@ -7,6 +7,7 @@ use crate::witness::Claim;
 use crate::{Mode, Search, plain};
 use raddle_base::SiteId;
 use raddle_certify::Witness;
+use raddle_event::ProblemKind;
 use raddle_explore::enumerate::{Coverage, Gap};
 use raddle_finding::{
     Assumption, CertificateFile, Deadlocks, Evidence, Finding, FindingKind, Frame, Natively, Outcome, Proved,
@@ -109,14 +110,15 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
         (0, false) => Verdict::Unknown,
         _ => Verdict::Race,
     };
-    let deadlock_confirmed = shown
-        .iter()
-        .any(|shown| shown.finding.kind == FindingKind::Problem(raddle_event::ProblemKind::Deadlock));
+    let deadlock_confirmed =
+        shown.iter().any(|shown| shown.finding.kind == FindingKind::Problem(ProblemKind::Deadlock));
     let deadlocks = match exploration.deadlocks {
         _ if deadlock_confirmed => Deadlocks::Found,
         Deadlocks::None if reasons.is_empty() => Deadlocks::None,
         _ => Deadlocks::Unknown,
     };
+    // More executions are explored than the system may have: races do not rest on it.
+    let by_deadlocks = assumptions.take("A-RWLOCK").filter(|_| deadlocks != Deadlocks::Unknown);
     let proved = match verdict {
         Verdict::Safe => {
             vec![Proved { variable: String::new(), by: "explore", certificate: CertificateFile::Unwritten }]
@@ -131,7 +133,7 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
             findings: Vec::new(),
             proved,
             assumptions: assumptions.into_iter().map(Assumption::named).collect(),
-            deadlock_assumptions: Vec::new(),
+            deadlock_assumptions: by_deadlocks.into_iter().map(Assumption::named).collect(),
             unknown_reasons: reasons.into_iter().collect(),
             stats: Stats {
                 executions: exploration.runs.executions,
@@ -187,6 +189,10 @@ fn reason(program: &Program, gap: &Gap, explored: &Explored, search: &Search) ->
         Gap::RunEvents => plain("a run had more events than are kept"),
         Gap::Preemptions => plain("runs with more preemptions than the bound were left out"),
         Gap::LoopRounds => plain("a thread came to the same operation more often than the bound on loops"),
+        Gap::PlainLoop => {
+            plain("a loop without synchronisation did not end; other races in it were not looked for")
+        }
+        Gap::CutShort { site, kind } => UnknownReason { place: place(program, *site), text: cut_short(kind) },
         Gap::Sample => plain("runs were picked by chance, so others may behave differently"),
         Gap::Steps => plain("the limit on visible operations over all runs was reached"),
         Gap::Executions => {
@@ -195,6 +201,18 @@ fn reason(program: &Program, gap: &Gap, explored: &Explored, search: &Search) ->
         Gap::Time => plain("the time limit was reached"),
         Gap::Interrupted => plain(&explored.stopped),
     }
+}
+
+fn cut_short(kind: &str) -> String {
+    format!(
+        "executions end at an error ({kind}) after which the real program may go on; what follows was not seen"
+    )
+}
+
+/// Whether executions ended at an error of this kind although the program may go on.
+pub(crate) fn is_cut_short(outcome: &Outcome, kind: ProblemKind) -> bool {
+    let text = cut_short(kind.name());
+    outcome.unknown_reasons.iter().any(|reason| reason.text == text)
 }
 
 /// `file:line`, or the function where there is no line.

@@ -64,6 +64,33 @@ impl ProblemKind {
         ProblemKind::InvalidArgument,
     ];
 
+    /// Whether a process in which this happens goes no further: it ends by the program's own call, or by a signal that the processor
+    /// raises. After the others the real program may go on, in a way that C does not define.
+    pub fn ends_the_process(self) -> bool {
+        match self {
+            ProblemKind::AssertionFailure
+            | ProblemKind::Abort
+            | ProblemKind::NullDereference
+            | ProblemKind::DivisionByZero => true,
+            ProblemKind::Deadlock
+            | ProblemKind::Livelock
+            | ProblemKind::UseAfterFree
+            | ProblemKind::DoubleFree
+            | ProblemKind::InvalidFree
+            | ProblemKind::OutOfBounds
+            | ProblemKind::InvalidPointer
+            | ProblemKind::UninitialisedLock
+            | ProblemKind::UnlockNotHeld
+            | ProblemKind::DestroyedLockUse
+            | ProblemKind::DestroyLocked
+            | ProblemKind::LockHeldAtExit
+            | ProblemKind::InvalidJoin
+            | ProblemKind::StackOverflow
+            | ProblemKind::Unreachable
+            | ProblemKind::InvalidArgument => false,
+        }
+    }
+
     /// The kind of that name.
     pub fn named(name: &str) -> Option<ProblemKind> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

@@ -18,7 +18,8 @@
 //! | two failed tries or timeouts | independent | nothing changes |
 //! | a failed try and anything else on the lock | dependent | it might have succeeded; some machines let only a taken lock time out |
 //! | exclusive lock or unlock and anything else on the lock | dependent | who gets it, and order |
-//! | inner lock or unlock of a lock held already | independent of all | the lock stays with its owner |
+//! | inner exclusive lock, inner unlock of a lock held already | independent of all | the lock stays with its owner |
+//! | inner shared lock | as a shared one | a writer that waits may keep it out |
 //! | two posts of a semaphore | independent | every later wait is ordered after both |
 //! | two failed waits, or reads of its value | independent | nothing changes |
 //! | any other two operations on a semaphore | dependent | value, and post before wait |
@@ -102,7 +103,7 @@ pub fn is_needed_by(thread: ThreadId, done: OpKind, outcome: &Footprint, operati
     match (operation, done) {
         (OpKind::Lock { lock, how: LockHow::Block, .. }, OpKind::Unlock { .. }) => held(lock),
         (OpKind::WaitEnd { mutex, .. }, OpKind::Unlock { .. }) => held(mutex),
-        (OpKind::Join { child }, OpKind::End) => child == thread,
+        (OpKind::Join { child, how: LockHow::Block }, OpKind::End) => child == thread,
         (OpKind::BarrierLeave { .. }, OpKind::BarrierArrive { .. }) => true,
         (OpKind::Once { .. }, OpKind::OnceEnd { .. }) => true,
         _ => false,
@@ -246,7 +247,7 @@ impl Footprint {
             OpKind::End if !held.is_empty() => Footprint::Everything,
             OpKind::End => Footprint::Thread(thread),
             OpKind::Create => Footprint::Creation,
-            OpKind::Join { child } | OpKind::Detach { child } => Footprint::Thread(child),
+            OpKind::Join { child, .. } | OpKind::Detach { child } => Footprint::Thread(child),
             OpKind::Lock { lock, mode, how } => {
                 let using = match (how, mode) {
                     (LockHow::Block, LockMode::Exclusive) => LockUse::Exclusive,
@@ -309,8 +310,10 @@ impl Footprint {
                         &|kind| matches!(kind, EventKind::AcquireFailed { lock: l } if *l == lock),
                     ) {
                         LockUse::Failed
-                    } else if step.held.contains(&lock) {
+                    } else if step.held.contains(&lock) && mode == LockMode::Exclusive {
                         return Footprint::Nothing;
+                    } else if step.held.contains(&lock) {
+                        LockUse::Shared
                     } else {
                         LockUse::Any
                     };

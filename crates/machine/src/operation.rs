@@ -17,8 +17,10 @@ pub enum OpKind {
     /// The thread ends.
     End,
     Create,
+    /// Timed: variant 1 is the timeout. Try: one variant, which depends on the state.
     Join {
         child: ThreadId,
+        how: LockHow,
     },
     Detach {
         child: ThreadId,

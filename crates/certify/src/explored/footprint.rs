@@ -107,7 +107,7 @@ impl Footprint {
             OpKind::End if held.is_empty() => Thread(thread),
             OpKind::End => Everything,
             OpKind::Create => Creation,
-            OpKind::Join { child } | OpKind::Detach { child } => Thread(child),
+            OpKind::Join { child, .. } | OpKind::Detach { child } => Thread(child),
             OpKind::Atomic { loc, op } => Memory { loc, write: op.writes() },
             OpKind::Access { loc, kind } => Memory { loc, write: kind == AccessKind::Write },
             OpKind::WaitBegin { cond, mutex } | OpKind::WaitEnd { cond, mutex } => Wait(cond, mutex),
@@ -178,7 +178,8 @@ pub(super) struct Performed<'a> {
 }
 
 impl Performed<'_> {
-    /// What the operation did with its object. `None`: nothing, because it is an inner lock or unlock of a lock held already.
+    /// What the operation did with its object. `None`: nothing, because it is an inner lock or unlock of a lock held already; a writer that
+    /// waits may keep out a reader, also one that is inside.
     fn using(&self, object: Addr) -> Option<Use> {
         let happened = |matches: &dyn Fn(&EventKind) -> bool| {
             self.events.iter().any(|event| event.thread == self.thread && matches(&event.kind))
@@ -191,6 +192,7 @@ impl Performed<'_> {
                 match (taken, failed, self.held.contains(&object)) {
                     (true, ..) => Use::of(wanted),
                     (false, true, _) => Use::Failed,
+                    (false, false, true) if wanted == LockMode::Shared => Use::Shared,
                     (false, false, true) => return None,
                     (false, false, false) => Use::Other,
                 }

@@ -97,8 +97,13 @@ fn enter<M: Machine>(
     // Where a thread sleeps in a waiting loop, independent steps may not commute.
     let doubtful =
         |text: String| Refusal { rule: if slept { Rule::Loops } else { Rule::Tree }, ..wrong(text) };
+    let error = machine.problems().last().filter(|last| !last.kind.ends_the_process());
     match machine.status() {
         Status::Running => {}
+        Status::Crashed if error.is_some() => {
+            let kind = error.map_or("", |error| error.kind.name());
+            return Err(wrong(format!("the run ends at an error ({kind}), and the program need not")));
+        }
         Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock | Status::Infeasible => {
             return match branching.choices.as_slice() {
                 [] => Ok(None),

@@ -27,6 +27,7 @@ pub(super) fn native_plan(loaded: &Loaded, native: &machine::Subject, witness: &
 
 fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Option<Plan> {
     machine.set_visibility(witness.visibility.clone());
+    let own = own_choices(loaded);
     let mut objects = BTreeMap::new();
     let mut steps = Vec::new();
     let mut enabled = Vec::new();
@@ -41,6 +42,9 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Op
         let object = object.map_or(0, |object| *objects.entry(object).or_insert(count));
         let mut chosen = Chosen(None);
         machine.step(*choice, &mut chosen);
+        if kind == StepKind::Choose && own.contains(&operation.site.0) {
+            continue;
+        }
         let value = if kind == StepKind::Choose { chosen.0 } else { None };
         let (thread, variant) = (choice.thread.0, choice.variant);
         let site = match operation.kind {
@@ -60,6 +64,28 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Op
         SpuriousWakeups::Off => Spurious::Off,
     };
     Some(Plan { steps, visible, spurious, ..Plan::default() })
+}
+
+/// Where the environment of the interpreter chooses what the system and the processor decide for the real program: whether an operation fails
+/// for no reason, and how a library call goes.
+pub(super) fn own_choices(loaded: &Loaded) -> BTreeSet<u32> {
+    let mut sites = BTreeSet::new();
+    for block in loaded.program.functions.values().flat_map(|function| function.blocks.values()) {
+        for (index, inst) in block.insts.iter().enumerate() {
+            let own = match inst {
+                Inst::CmpXchg(exchange) => exchange.weak,
+                Inst::Call { callee: Callee::Direct(function), .. } => matches!(
+                    loaded.models.meanings[*function],
+                    Meaning::Effect(Effect::Lock { .. } | Effect::Libc(_), _)
+                ),
+                _ => false,
+            };
+            if own {
+                sites.insert(block.first_site.0 + index as u32);
+            }
+        }
+    }
+    sites
 }
 
 /// Direct calls of functions that are no visible operation themselves: what a library synchronises there is its own business.

@@ -15,6 +15,7 @@ use super::deeds::Action;
 use super::run::{Precision, Run, Step};
 use super::sections::Grouping;
 use super::tally::{PassEnd, Tally};
+use crate::bounds::fairest;
 use crate::dependence::{Footprint, dependent};
 use crate::enumerate::Limits;
 use raddle_event::{Choice, ThreadId};
@@ -73,13 +74,15 @@ impl<C> Search<'_, '_, C> {
         machine.enabled(&mut enabled);
         loop {
             self.look_back(machine);
-            if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
+            if machine.status() != Status::Running || self.tally.is_too_long(&mut self.run) {
                 return self.tally.ended(machine, &mut self.run);
             }
             let awake = |choice: &&Choice| sleep.iter().all(|asleep| asleep.choice.thread != choice.thread);
             // The plain outcome first: spurious wake-ups and timeouts make longer runs.
-            let plain = enabled.iter().filter(|choice| choice.variant == 0).find(awake);
-            let Some(mover) = plain.or_else(|| enabled.iter().find(awake)).map(|choice| choice.thread) else {
+            let plain = enabled.iter().filter(|choice| choice.variant == 0).filter(awake).copied();
+            let plain = fairest(machine, plain, self.run.operations());
+            let mover = plain.or_else(|| enabled.iter().find(awake).copied()).map(|choice| choice.thread);
+            let Some(mover) = mover else {
                 self.tally.blocked();
                 return Ok(());
             };

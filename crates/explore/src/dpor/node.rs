@@ -7,9 +7,12 @@
 //! dropped such a sequence because its first step is being explored already would lose runs.
 
 use super::deeds::Action;
+use super::run::Run;
 use super::wakeup::Tree;
+use crate::bounds::fairest;
 use crate::pdp::Stands;
 use raddle_event::Choice;
+use raddle_machine::Machine;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -172,14 +175,20 @@ impl Plan {
     }
 
     /// The branch to explore next, or any choice when nothing is planned. `sleeping` are not taken.
-    pub(super) fn next_choice(&mut self, enabled: &[Choice], sleeping: &[Choice]) -> Option<(Choice, Tree)> {
+    pub(super) fn next_choice<M: Machine>(
+        &mut self,
+        machine: &M,
+        run: &Run,
+        enabled: &[Choice],
+        sleeping: &[Choice],
+    ) -> Option<(Choice, Tree)> {
         self.next_planned(enabled, sleeping).or_else(|| {
             let asleep = |choice: &Choice| {
                 sleeping.contains(choice) || self.sleep.iter().any(|action| action.choice == *choice)
             };
             let mut free = enabled.iter().copied().filter(|choice| !asleep(choice));
             // The plain outcome first: spurious wake-ups and timeouts make longer runs.
-            let plain = free.clone().find(|choice| choice.variant == 0);
+            let plain = fairest(machine, free.clone().filter(|choice| choice.variant == 0), run.operations());
             plain.or_else(|| free.next()).map(|choice| (choice, Tree::default()))
         })
     }

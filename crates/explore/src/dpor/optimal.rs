@@ -171,7 +171,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
         let mut enabled = Vec::new();
         machine.enabled(&mut enabled);
         loop {
-            if machine.status() != Status::Running || self.tally.is_too_long(&self.run) {
+            if machine.status() != Status::Running || self.tally.is_too_long(&mut self.run) {
                 self.tally.ended(machine, &mut self.run)?;
                 if self.tells_twins_apart(machine) {
                     return Err(PassEnd::TwinsDiffer);
@@ -185,7 +185,7 @@ impl<'s, 'a, 'p, C> Search<'s, 'a, 'p, C> {
             }
             self.record(|recording| recording.enter(&enabled, &plan.sleep));
             let sleeping = self.sleeping_twins(machine, &enabled, &plan.sleep);
-            let Some((choice, below)) = plan.next_choice(&enabled, &sleeping) else {
+            let Some((choice, below)) = plan.next_choice(machine, &self.run, &enabled, &sleeping) else {
                 self.record(Recording::leave);
                 self.tally.blocked();
                 return Ok(());

@@ -13,7 +13,7 @@ use crate::bounds::{preempts, rounds};
 use crate::dependence::{Footprint, NextMove, Performed, is_needed_by};
 use crate::enumerate::{Recorder, Taken};
 use crate::pdp::Later;
-use raddle_base::Id;
+use raddle_base::{Id, SiteId};
 use raddle_event::{Choice, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation};
 use raddle_order::{Epoch, Rewinding, VectorClock};
@@ -143,6 +143,31 @@ impl Run {
         }
         let Deed { choice, footprint, along, .. } = &**action;
         self.deeds.action(&Deed::new(*choice, *footprint, born, along.clone()))
+    }
+
+    /// Who moved, and what it did.
+    pub(super) fn operations(&self) -> impl DoubleEndedIterator<Item = (ThreadId, OpKind)> + Clone {
+        self.steps.iter().map(|step| (step.thread(), step.operation.kind))
+    }
+
+    /// Whether the last steps did nothing but go on in long stretches of plain instructions.
+    pub(super) fn is_in_loops(&self) -> bool {
+        const LAST: usize = 6;
+        self.steps.len() >= LAST && self.operations().rev().take(LAST).all(|(_, kind)| kind == OpKind::Yield)
+    }
+
+    /// Whether a thread came to one of these places both before and after a long stretch of plain instructions.
+    pub(super) fn goes_round(&self, places: impl Fn(SiteId) -> bool) -> bool {
+        let comes_by = |depth: usize| {
+            let events = &self.recorder.trace().events[self.events(depth)];
+            events.iter().any(|event| places(event.site))
+        };
+        let long = |depth: &usize| self.steps[*depth].operation.kind == OpKind::Yield;
+        (0..self.steps.len()).filter(long).any(|depth| {
+            let own = |before: &usize| self.steps[*before].thread() == self.steps[depth].thread();
+            let before = (0..depth).rev().find(own);
+            comes_by(depth) && before.is_some_and(comes_by)
+        })
     }
 
     /// How often a thread was stopped that could have gone on.

@@ -261,15 +261,17 @@ impl<'a> Tally<'a> {
     }
 
     /// Whether the run must not go on.
-    pub(super) fn is_too_long(&self, run: &Run) -> bool {
+    pub(super) fn is_too_long(&self, run: &mut Run) -> bool {
         self.excess(run).is_some()
     }
 
-    fn excess(&self, run: &Run) -> Option<Gap> {
+    fn excess(&self, run: &mut Run) -> Option<Gap> {
         if run.steps.len() as u64 >= self.limits.run_steps {
             Some(Gap::RunSteps)
         } else if run.recorder.len() > self.limits.run_events {
             Some(Gap::RunEvents)
+        } else if run.is_in_loops() && run.has_race() {
+            Some(Gap::PlainLoop)
         } else if self.limits.loop_rounds.is_some_and(|most| run.rounds() > most) {
             Some(Gap::LoopRounds)
         } else {
@@ -279,17 +281,11 @@ impl<'a> Tally<'a> {
 
     /// A run has come to its end, or to its greatest length.
     pub(super) fn ended<M: Machine>(&mut self, machine: &M, run: &mut Run) -> Result<(), PassEnd> {
-        match machine.status() {
-            Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock => {
-                self.counted.executions += 1;
-            }
-            Status::Infeasible => self.counted.infeasible += 1,
-            Status::Unsupported { site, reason } => self.truncated(Gap::Unsupported { site, reason }),
-            Status::Limit { reason } => self.truncated(Gap::Machine { reason }),
-            Status::Running => {
-                self.truncated(self.excess(run).expect("the run was cut because it is too long"))
-            }
-        }
+        let cut = match machine.status() {
+            Status::Running => Some(self.excess(run).expect("the run was cut because it is too long")),
+            _ => None,
+        };
+        self.counted.ended(machine, cut, &mut self.gaps);
         self.note(machine, run)
     }
 
@@ -315,7 +311,13 @@ impl<'a> Tally<'a> {
             self.ledger.raceless_run(machine, &run.path);
         }
         self.assumptions.extend(run.recorder.weak_atomics);
-        self.decide()
+        match self.decide() {
+            // Every round of the loop would be a visible operation.
+            Err(PassEnd::MoreToSee) if run.goes_round(|site| self.ledger.is_racy(site)) => {
+                Err(PassEnd::GivenUp(Gap::PlainLoop))
+            }
+            end => end,
+        }
     }
 
     /// Whether the pass goes on after what was found last.
@@ -343,11 +345,6 @@ impl<'a> Tally<'a> {
         self.together.runs.fetch_add(now.runs - self.told.runs, Ordering::Relaxed);
         self.together.executions.fetch_add(now.executions - self.told.executions, Ordering::Relaxed);
         self.told = now;
-    }
-
-    fn truncated(&mut self, gap: Gap) {
-        self.counted.truncated += 1;
-        self.gaps.insert(gap);
     }
 
     fn look(&mut self, depth: usize) -> Result<(), PassEnd> {

@@ -188,7 +188,8 @@ fn told_apart<M: Machine>(machine: &M, run: &Run, twins: &Twins, family: &[Threa
     }
     let born: Vec<usize> = family.iter().map(|member| twins.threads[member.index()].born).collect();
     let joined = |member: &ThreadId| {
-        let joins = |step: &Step| step.operation.kind == OpKind::Join { child: *member };
+        let joins =
+            |step: &Step| matches!(step.operation.kind, OpKind::Join { child, .. } if child == *member);
         run.steps.iter().position(joins)
     };
     let joins: Vec<usize> = family.iter().filter_map(joined).collect();
@@ -226,7 +227,7 @@ fn is_cut<M: Machine>(machine: &M, run: &Run, family: &[ThreadId], joins: &[usiz
     let own = run.steps[first..].iter().filter(|step| step.thread() == joiner);
     for step in own {
         match step.operation.kind {
-            OpKind::Join { child } => left -= usize::from(family.contains(&child)),
+            OpKind::Join { child, .. } => left -= usize::from(family.contains(&child)),
             _ => return true,
         }
         if left == 0 {

@@ -131,18 +131,7 @@ impl Search<'_> {
     }
 
     fn end_of_run<M: Machine>(&mut self, machine: &M) {
-        match machine.status() {
-            Status::Infeasible => self.runs.infeasible += 1,
-            Status::Unsupported { site, reason } => {
-                self.runs.truncated += 1;
-                self.gaps.insert(Gap::Unsupported { site, reason });
-            }
-            Status::Limit { reason } => {
-                self.runs.truncated += 1;
-                self.gaps.insert(Gap::Machine { reason });
-            }
-            _ => self.runs.executions += 1,
-        }
+        self.runs.ended(machine, None, &mut self.gaps);
         self.assumptions.extend(machine.assumptions());
     }
 

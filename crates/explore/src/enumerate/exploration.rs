@@ -3,7 +3,7 @@
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Event, EventKind, Loc, Problem, Schedule};
 use raddle_finding::Deadlocks;
-use raddle_machine::Visibility;
+use raddle_machine::{Machine, Status, Visibility};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -69,12 +69,50 @@ pub enum Gap {
     Preemptions,
     /// A thread came to an operation more often than [`Limits::loop_rounds`](super::Limits::loop_rounds).
     LoopRounds,
+    /// A thread did not come out of a loop without visible operations. A race is in it, and others may be.
+    PlainLoop,
+    /// An execution ended at an error after which the real program may go on.
+    CutShort {
+        site: SiteId,
+        kind: String,
+    },
     /// Runs were picked by chance.
     Sample,
     Steps,
     Executions,
     Time,
     Interrupted,
+}
+
+impl RunCount {
+    /// Counts a run of the machine that has ended by itself, or was `cut`; the gaps get what was not seen because of that.
+    pub(crate) fn ended<M: Machine>(&mut self, machine: &M, cut: Option<Gap>, gaps: &mut BTreeSet<Gap>) {
+        let gap = match machine.status() {
+            Status::Exited(_) | Status::Deadlock | Status::Livelock => None,
+            Status::Crashed => {
+                self.executions += 1;
+                let last = machine.problems().last().filter(|problem| !problem.kind.ends_the_process());
+                gaps.extend(
+                    last.map(|last| Gap::CutShort { site: last.site, kind: last.kind.name().to_owned() }),
+                );
+                return;
+            }
+            Status::Infeasible => {
+                self.infeasible += 1;
+                return;
+            }
+            Status::Unsupported { site, reason } => Some(Gap::Unsupported { site, reason }),
+            Status::Limit { reason } => Some(Gap::Machine { reason }),
+            Status::Running => Some(cut.expect("a run that has not ended was cut for a reason")),
+        };
+        match gap {
+            None => self.executions += 1,
+            Some(gap) => {
+                self.truncated += 1;
+                gaps.insert(gap);
+            }
+        }
+    }
 }
 
 /// A race and the schedule that shows it.

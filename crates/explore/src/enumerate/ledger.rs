@@ -117,6 +117,11 @@ impl Ledger {
         }
     }
 
+    /// Whether a plain access there is in a race.
+    pub(crate) fn is_racy(&self, site: SiteId) -> bool {
+        self.racy.contains(&site)
+    }
+
     pub(crate) fn race_count(&self) -> usize {
         self.found.races.len()
     }

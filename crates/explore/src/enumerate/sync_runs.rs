@@ -132,12 +132,9 @@ impl<C> Search<'_, C> {
     fn one_run<M: Machine<Checkpoint = C>>(&mut self, machine: &mut M) -> Result<(), Gap> {
         let mut choices = Vec::new();
         loop {
-            match machine.status() {
-                Status::Running => {}
-                status => {
-                    self.count(status);
-                    return Ok(());
-                }
+            if machine.status() != Status::Running {
+                self.counted.ended(machine, None, &mut self.gaps);
+                return Ok(());
             }
             let too_long = if self.path.len() as u64 >= self.limits.run_steps {
                 Some(Gap::RunSteps)
@@ -146,9 +143,8 @@ impl<C> Search<'_, C> {
             } else {
                 None
             };
-            if let Some(gap) = too_long {
-                self.counted.truncated += 1;
-                self.gaps.insert(gap);
+            if too_long.is_some() {
+                self.counted.ended(machine, too_long, &mut self.gaps);
                 return Ok(());
             }
             machine.enabled(&mut choices);
@@ -225,24 +221,6 @@ impl<C> Search<'_, C> {
             machine.discard(node.checkpoint);
         }
         Some(choice)
-    }
-
-    fn count(&mut self, status: Status) {
-        match status {
-            Status::Running => unreachable!("the run has ended"),
-            Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock => {
-                self.counted.executions += 1;
-            }
-            Status::Infeasible => self.counted.infeasible += 1,
-            Status::Unsupported { site, reason } => {
-                self.counted.truncated += 1;
-                self.gaps.insert(Gap::Unsupported { site, reason });
-            }
-            Status::Limit { reason } => {
-                self.counted.truncated += 1;
-                self.gaps.insert(Gap::Machine { reason });
-            }
-        }
     }
 
     fn look(&self) -> Result<(), Gap> {

@@ -2,7 +2,7 @@
 
 use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount, Taken};
 use raddle_event::{Choice, Event, Trace};
-use raddle_machine::{Machine, Status, Visibility};
+use raddle_machine::{Machine, Visibility};
 use raddle_order::RacePair;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -124,15 +124,7 @@ impl<'a> Account<'a> {
     /// A run has come to its end, by itself or because of `excess`.
     pub(crate) fn ended<M: Machine>(&mut self, machine: &M, excess: Option<Gap>) -> Result<(), Stop> {
         self.assume(machine.assumptions());
-        match machine.status() {
-            Status::Exited(_) | Status::Crashed | Status::Deadlock | Status::Livelock => {
-                self.counted.executions += 1;
-            }
-            Status::Infeasible => self.counted.infeasible += 1,
-            Status::Unsupported { site, reason } => self.truncated(Gap::Unsupported { site, reason }),
-            Status::Limit { reason } => self.truncated(Gap::Machine { reason }),
-            Status::Running => self.truncated(excess.expect("the run was cut for a reason")),
-        }
+        self.counted.ended(machine, excess, &mut self.gaps);
         let RunCount { executions, infeasible, truncated } = self.counted;
         if executions + infeasible + truncated >= self.limits.executions {
             return Err(Stop::GivenUp(Gap::Executions));
@@ -146,11 +138,6 @@ impl<'a> Account<'a> {
 
     /// Something is left out of the search.
     pub(crate) fn gap(&mut self, gap: Gap) {
-        self.gaps.insert(gap);
-    }
-
-    fn truncated(&mut self, gap: Gap) {
-        self.counted.truncated += 1;
         self.gaps.insert(gap);
     }
 

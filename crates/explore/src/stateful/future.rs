@@ -9,6 +9,7 @@
 //! operation go the threads that must have moved before it is reached, as far as that is known; an operation that is reached only
 //! after a thread inside has moved is no reason to try others.
 
+use crate::bounds::fairest;
 use crate::dependence::{Footprint, dependent, excludes, is_needed_by};
 use raddle_base::StableHasher;
 use raddle_event::{Addr, Choice, ThreadId};
@@ -82,8 +83,22 @@ pub(super) fn missing(
     BTreeSet::new()
 }
 
-/// The thread to be tried first: one whose operation concerns nobody; else the first that can move, or that the first waits for.
-pub(super) fn first<M: Machine>(machine: &M, enabled: &[Choice], waiting: &Waiting) -> ThreadId {
+/// The thread to be tried first: one whose operation concerns nobody; else the first that can move, or that the first waits for. A thread
+/// in a long stretch of plain instructions takes turns with the others: `steps` are those that led here.
+pub(super) fn first<M: Machine>(
+    machine: &M,
+    enabled: &[Choice],
+    waiting: &Waiting,
+    steps: impl DoubleEndedIterator<Item = (ThreadId, OpKind)> + Clone,
+) -> ThreadId {
+    let in_loop = |choice: &Choice| {
+        machine.pending(choice.thread).is_some_and(|operation| operation.kind == OpKind::Yield)
+    };
+    if enabled.iter().any(in_loop)
+        && let Some(choice) = fairest(machine, enabled.iter().copied(), steps)
+    {
+        return choice.thread;
+    }
     let concerns_nobody = |choice: &&Choice| {
         machine.pending(choice.thread).is_some_and(|operation| {
             Footprint::pending(choice.thread, operation.kind, &[]) == Footprint::Nothing
@@ -233,7 +248,9 @@ impl Waiting {
                 threads.iter().copied().filter(|other| *other != thread && holds(other)).collect()
             };
             let awaited = match machine.pending(thread).map(|operation| operation.kind) {
-                Some(OpKind::Join { child }) if machine.pending(child).is_some() => BTreeSet::from([child]),
+                Some(OpKind::Join { child, .. }) if machine.pending(child).is_some() => {
+                    BTreeSet::from([child])
+                }
                 Some(OpKind::Lock { lock, how: LockHow::Block, .. }) => holders(lock),
                 Some(OpKind::WaitEnd { mutex, .. }) => holders(mutex),
                 _ => BTreeSet::new(),
@@ -270,7 +287,7 @@ fn renamed(kind: OpKind, names: &Names) -> Option<OpKind> {
         | OpKind::Exit
         | OpKind::Yield
         | OpKind::Spin => kind,
-        OpKind::Join { child } => OpKind::Join { child: names.thread(child)? },
+        OpKind::Join { child, how } => OpKind::Join { child: names.thread(child)?, how },
         OpKind::Detach { child } => OpKind::Detach { child: names.thread(child)? },
         OpKind::Lock { lock, mode, how } => OpKind::Lock { lock: names.addr(lock)?, mode, how },
         OpKind::Unlock { lock, mode } => OpKind::Unlock { lock: names.addr(lock)?, mode },

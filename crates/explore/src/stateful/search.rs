@@ -8,9 +8,9 @@ use super::path::step;
 use super::{Caching, Stateful};
 use crate::bounds::{preempts, rounds};
 use crate::enumerate::{Gap, Goal, Limits};
-use raddle_base::{SiteId, StableHasher};
+use raddle_base::StableHasher;
 use raddle_event::{Choice, ThreadId};
-use raddle_machine::{Machine, Names, Status, Visibility};
+use raddle_machine::{Machine, Names, OpKind, Operation, Status, Visibility};
 use std::collections::BTreeSet;
 
 pub(super) fn search<M: Machine>(
@@ -28,7 +28,7 @@ pub(super) fn search<M: Machine>(
                 cache: cache.as_mut(),
                 nodes: Vec::new(),
                 path: Vec::new(),
-                places: Vec::new(),
+                operations: Vec::new(),
                 covered: 0,
             };
             let end = search.all(machine);
@@ -56,8 +56,8 @@ struct Search<'s, 'a, C> {
     cache: Option<&'s mut Cache>,
     nodes: Vec<Node<C>>,
     path: Vec<Choice>,
-    /// Thread and place of each step of the path.
-    places: Vec<(ThreadId, SiteId)>,
+    /// Thread and operation of each step of the path.
+    operations: Vec<(ThreadId, Operation)>,
     covered: u64,
 }
 
@@ -143,8 +143,8 @@ impl<C> Search<'_, '_, C> {
         let tried =
             node.tried.iter_mut().find(|tried| tried.thread == choice.thread).expect("it was taken up");
         tried.outcomes.push((done.operation.kind, done.outcome));
-        self.places.truncate(depth - 1);
-        self.places.push((choice.thread, done.operation.site));
+        self.operations.truncate(depth - 1);
+        self.operations.push((choice.thread, done.operation));
         tried.touched.extend(touched(choice.thread, &node.enabled, &after));
         self.account.assume(done.assumption);
         match self.account.stepped(machine, &done.races, &self.path) {
@@ -201,7 +201,9 @@ impl<C> Search<'_, '_, C> {
             known_as = Some((key, canonical.names));
         }
         let waiting = Waiting::of(machine, &enabled);
-        let start = first(machine, &enabled, &waiting);
+        self.operations.truncate(self.nodes.len());
+        let kinds = self.operations.iter().map(|(thread, operation)| (*thread, operation.kind));
+        let start = first(machine, &enabled, &waiting, kinds);
         let mut node = Node {
             checkpoint: machine.checkpoint(),
             known_as,
@@ -233,7 +235,8 @@ impl<C> Search<'_, '_, C> {
         if self.path.len() as u64 >= limits.run_steps {
             return Some(Gap::RunSteps);
         }
-        limits.loop_rounds.filter(|most| rounds(self.places.iter().copied()) > *most).map(|_| Gap::LoopRounds)
+        let places = self.operations.iter().map(|(thread, operation)| (*thread, operation.site));
+        limits.loop_rounds.filter(|most| rounds(places) > *most).map(|_| Gap::LoopRounds)
     }
 
     /// Preemptions on the path to the last node and the step from there.
@@ -274,8 +277,12 @@ impl<C> Search<'_, '_, C> {
             if machine.status() != Status::Running || self.excess().is_some() {
                 break;
             }
-            self.account.step(self.path.len())?;
             let choice = choices[0];
+            let next = machine.pending(choice.thread).map(|operation| operation.kind);
+            if next == Some(OpKind::Yield) {
+                break;
+            }
+            self.account.step(self.path.len())?;
             self.path.push(choice);
             let done = step(machine, choice, &mut history, &mut choices);
             self.account.assume(done.assumption);

@@ -99,7 +99,7 @@ pub fn search(script: &Script, line_50: Line50) -> Published {
         let kind = machine.pending(t).expect("it is enabled").kind;
         let before = held(&machine, t);
         let child = match kind {
-            OpKind::Join { child } => Some(held(&machine, child)),
+            OpKind::Join { child, .. } => Some(held(&machine, child)),
             _ => None,
         };
         let threads = machine.thread_count();

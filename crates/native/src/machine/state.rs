@@ -73,7 +73,7 @@ impl State {
         let mut next = self.clone();
         let others = self.others(choice.thread);
         let strand = next.strand_mut(choice.thread).ok_or(Nonsense)?;
-        strand.stutter.takes(choice.variant, self.shared(), others);
+        strand.stutter.takes(choice.variant, 0, self.shared(), others);
         let roused = matches!(strand.operation, Some(Operation { kind: OpKind::WaitBegin { .. }, .. }))
             && choice.variant == 1;
         strand.roused = roused;

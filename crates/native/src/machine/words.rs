@@ -52,7 +52,7 @@ pub(super) fn operation(pending: &Pending, table: &Table) -> Result<Option<Opera
         Kind::Begin => OpKind::Begin,
         Kind::End => OpKind::End,
         Kind::Create => OpKind::Create,
-        Kind::Join => OpKind::Join { child: other },
+        Kind::Join => OpKind::Join { child: other, how },
         Kind::Detach => OpKind::Detach { child: other },
         Kind::Lock => OpKind::Lock { lock: object, mode, how },
         Kind::Unlock => OpKind::Unlock { lock: object, mode },

@@ -113,7 +113,9 @@ impl ScriptMachine {
             Act::Down { sem, how, .. } => OpKind::SemWait { sem: objects.sem(sem), how: lock_how(how) },
             Act::Once { once } => OpKind::Once { once: objects.once(once) },
             Act::Create { .. } => OpKind::Create,
-            Act::Join { thread: body } => OpKind::Join { child: self.state.thread(thread).local.child(body) },
+            Act::Join { thread: body } => {
+                OpKind::Join { child: self.state.thread(thread).local.child(body), how: LockHow::Block }
+            }
             Act::Detach { thread: body } => {
                 OpKind::Detach { child: self.state.thread(thread).local.child(body) }
             }
