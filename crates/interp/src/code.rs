@@ -528,10 +528,30 @@ pub(crate) struct AtomicDesc {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AtomicKind {
-    Load { d: S, order: LoadOrder },
-    Store { value: S, order: StoreOrder },
-    Rmw { d: S, op: RmwOp, value: S, order: RmwOrder },
-    CmpXchg { old: S, success: S, expected: S, new: S, on_success: RmwOrder, on_failure: LoadOrder },
+    Load {
+        d: S,
+        order: LoadOrder,
+    },
+    Store {
+        value: S,
+        order: StoreOrder,
+    },
+    Rmw {
+        d: S,
+        op: RmwOp,
+        value: S,
+        order: RmwOrder,
+    },
+    CmpXchg {
+        old: S,
+        success: S,
+        expected: S,
+        new: S,
+        on_success: RmwOrder,
+        on_failure: LoadOrder,
+        /// It may fail for no reason.
+        weak: bool,
+    },
 }
 
 #[derive(Clone, Debug)]

@@ -29,7 +29,7 @@ pub struct Options {
     pub output_limit: usize,
 }
 
-/// Whether a condition wait may return without a signal. `Off` is assumption A-SPURIOUS.
+/// Whether a condition wait may return without a signal, and a weak operation fail for no reason. `Off` is assumption A-SPURIOUS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpuriousWakeups {
     On,

@@ -24,6 +24,10 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
         interp.enabled(&mut choices);
         interp.open = Some(choices);
     }
+    let own = |other: &&Choice| other.thread == choice.thread;
+    let variants = interp.open.as_ref().map_or(0, |open| {
+        open.iter().filter(own).fold(0, |variants, other| variants | 1 << other.variant.min(63))
+    });
     let open = interp.open.as_ref().is_some_and(|open| open.contains(&choice));
     assert!(open && interp.world.state.status == Status::Running, "{choice:?} is not enabled");
     let view = View::of(interp);
@@ -31,7 +35,7 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
     interp.forget_open();
     interp.world.state.steps += 1;
     let mut cx = interp.cx(choice.thread, sink);
-    cx.thread.stutter.takes(choice.variant, version, others);
+    cx.thread.stutter.takes(choice.variant, variants, version, others);
     let (kind, action) = match &cx.thread.stand {
         Stand::Before { operation, action } => (operation.kind, action.clone()),
         Stand::Ended => unreachable!("ended threads have no choices"),
@@ -54,6 +58,10 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
                 Phase::Library(journal) => Phase::LibraryGranted(journal),
                 granted => granted,
             };
+            Ok(())
+        }
+        Action::Decide => {
+            cx.perform_decision(choice.variant);
             Ok(())
         }
         Action::Atomic => cx.perform_atomic(),
@@ -161,7 +169,7 @@ fn stuck(interp: &mut Interp) {
         let Stand::Before { operation, .. } = &thread.stand else { continue };
         let asleep = view.asleep(thread);
         spinning |= asleep;
-        chance |= asleep && thread.stutter.sleep.is_some_and(|sleep| sleep.chance);
+        chance |= asleep && thread.stutter.sleep.is_some_and(|sleep| sleep.chance || sleep.elsewhere);
         problems.push(Problem {
             kind: ProblemKind::Deadlock,
             thread: thread.id,
@@ -247,10 +255,10 @@ impl<'a> View<'a> {
                     LockHow::Block => {}
                 }
             }
-            OpKind::Join { child } => {
+            OpKind::Join { child, how } => {
                 let life = self.interp.world.state.life(child);
                 let ready = life.ended || life.detached || life.joined || child == thread.id;
-                match self.join_how(thread) {
+                match how {
                     LockHow::Try => open(0),
                     _ if ready => open(0),
                     LockHow::Timed => open(1),
@@ -343,15 +351,6 @@ impl<'a> View<'a> {
                 self.interp.effect_of(thread),
                 Some(Effect::Cond(CondOp::Wait { how: How::Timed, .. }, _))
             )
-    }
-
-    fn join_how(&self, thread: &Thread) -> LockHow {
-        match self.interp.effect_of(thread) {
-            Some(raddle_libmodel::Effect::Thread(raddle_libmodel::ThreadOp::Join { how, .. }, _)) => {
-                crate::sync::lock_how(*how)
-            }
-            _ => LockHow::Block,
-        }
     }
 
     /// A semaphore that no call has touched yet: the kernel's start at 1, all others at 0.

@@ -3,7 +3,7 @@
 
 use crate::exec::Cx;
 use crate::memory::mix;
-use crate::thread::{Action, Leaving, OnReturn, Phase, Stand, Until, Wait};
+use crate::thread::{Action, Leaving, OnReturn, Phase, Spurious, Stand, Until, Wait};
 use crate::world::State;
 use raddle_ir::Ty;
 
@@ -64,6 +64,7 @@ impl Cx<'_> {
                     Action::OnceEnd(_) => 10,
                     Action::AtomicEnter => 11,
                     Action::AtomicLeave => 12,
+                    Action::Decide => 14,
                 };
                 u64::from(operation.site.0) << 32 | word
             }
@@ -133,6 +134,8 @@ fn phase_word(phase: &Phase) -> u64 {
     match phase {
         Phase::Start => 1,
         Phase::Granted => 2,
+        Phase::Decided(Spurious::No) => 4,
+        Phase::Decided(Spurious::Fails) => 5,
         Phase::Copied(piece) | Phase::CopiedGranted(piece) => {
             piece.bytes.iter().fold(3, |sum, &byte| mix(sum, u64::from(byte) + 5))
         }

@@ -33,6 +33,8 @@ pub(crate) struct Thread {
     pub cleanups: u32,
     /// Nested library callbacks.
     pub nesting: u32,
+    /// Failures without a reason since the last success of an operation that may fail so.
+    pub spurious: u32,
     /// Reported branches, the innermost last.
     pub open: Vec<OpenBranch>,
 }
@@ -109,6 +111,8 @@ pub(crate) enum Action {
     AtomicEnter,
     AtomicLeave,
     Exit(Arc<Ending>),
+    /// The environment decides how the instruction at the present position will go.
+    Decide,
 }
 
 /// A condition wait in progress.
@@ -116,8 +120,6 @@ pub(crate) enum Action {
 pub(crate) struct Wait {
     pub cond: Addr,
     pub mutex: Addr,
-    /// Locks of a recursive mutex given up by the wait.
-    pub depth: u32,
     pub until: Until,
 }
 
@@ -152,9 +154,18 @@ pub(crate) enum Phase {
     /// Structs passed by value that have been read.
     ByValue(Arc<Vec<Piece>>),
     ByValueGranted(Arc<Vec<Piece>>),
+    /// The environment has decided: whether it fails for no reason.
+    Decided(Spurious),
     /// A library function stopped in the middle.
     Library(Arc<Journal>),
     LibraryGranted(Arc<Journal>),
+}
+
+/// Whether an operation that may fail for no reason does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spurious {
+    No,
+    Fails,
 }
 
 /// Ends of the thread or process that take several calls.
@@ -203,6 +214,7 @@ impl Clone for Thread {
             stutter,
             cleanups,
             nesting,
+            spurious,
             open,
         } = from;
         self.id = *id;
@@ -223,6 +235,7 @@ impl Clone for Thread {
         self.stutter.clone_from(stutter);
         self.cleanups = *cleanups;
         self.nesting = *nesting;
+        self.spurious = *spurious;
         self.open.clone_from(open);
     }
 }
@@ -244,6 +257,7 @@ impl Thread {
             stutter: Stutter::default(),
             cleanups: 0,
             nesting: 0,
+            spurious: 0,
             open: Vec::new(),
         }
     }

@@ -35,8 +35,9 @@ struct Stop {
     version: u64,
     others: u64,
     place: Place,
-    /// The variant taken from here.
+    /// The variant taken from here, and all that were open.
     taken: u32,
+    open: u64,
     /// Another thread could have moved here.
     chance: bool,
 }
@@ -68,6 +69,8 @@ pub struct Sleep {
     taken: u64,
     /// Another thread had a chance to move on the way round.
     pub chance: bool,
+    /// The thread could have gone another way on its way round, which it has not tried.
+    pub elsewhere: bool,
 }
 
 impl Clone for Stutter {
@@ -97,11 +100,13 @@ impl Stutter {
         })
     }
 
-    /// The thread takes this variant from where it stands, in this state.
-    pub fn takes(&mut self, variant: u32, version: u64, others: u64) {
+    /// The thread takes this variant of those `open` (a bit for each) from where it stands, in this state.
+    pub fn takes(&mut self, variant: u32, open: u64, version: u64, others: u64) {
         self.far.takes(variant, version, others);
+        self.far.round.elsewhere |= open & !bit(variant) != 0;
         if let Some(stop) = self.stops.last_mut() {
             stop.taken = variant;
+            stop.open = open;
             stop.version = version;
             stop.others = others;
         }
@@ -119,13 +124,14 @@ impl Stutter {
     pub fn stops_at(&mut self, local: u64, version: u64, others: u64, place: Place) {
         self.local = local;
         self.sleep = None;
-        let now = Stop { local, arrived: version, version, others, place, taken: 0, chance: false };
+        let now = Stop { local, arrived: version, version, others, place, taken: 0, open: 0, chance: false };
         let mut round = Round::default();
         // The latest equal stop decides how far round the thread has come; earlier ones only add variants.
         let (mut quiet, mut loud) = (Visits::default(), Visits::default());
         for stop in self.stops.iter().rev() {
             round.back_to(stop, &now);
             if stop.local == local && stop.version == version {
+                round.elsewhere = self.leads_elsewhere(&now);
                 if round.pure {
                     quiet.add(stop, &round);
                 } else if stop.others == others {
@@ -153,7 +159,17 @@ impl Stutter {
 
     /// The thread is found to spin: it sleeps until the shared state changes.
     pub fn sleep_now(&mut self, version: u64) {
-        self.sleep = Some(Sleep { version, others: None, taken: 1, chance: false });
+        self.sleep = Some(Sleep { version, others: None, taken: 1, chance: false, elsewhere: false });
+    }
+
+    /// Whether the thread has left out some way on from a stop since it was here last.
+    fn leads_elsewhere(&self, now: &Stop) -> bool {
+        let is_here = |stop: &Stop| (stop.local, stop.version) == (now.local, now.version);
+        self.stops.iter().rev().take_while(|stop| !is_here(stop)).any(|stop| {
+            let same = |other: &&Stop| (other.local, other.version) == (stop.local, stop.version);
+            let taken = self.stops.iter().filter(same).fold(0, |taken, other| taken | bit(other.taken));
+            stop.open & !taken != 0
+        })
     }
 
     pub fn forget(&mut self) {
@@ -181,11 +197,13 @@ struct Round {
     lowest: u32,
     /// Another thread could have moved at a stop in between.
     chance: bool,
+    /// See [`Sleep::elsewhere`].
+    elsewhere: bool,
 }
 
 impl Default for Round {
     fn default() -> Self {
-        Self { pure: true, lowest: u32::MAX, chance: false }
+        Self { pure: true, lowest: u32::MAX, chance: false, elsewhere: false }
     }
 }
 
@@ -205,6 +223,10 @@ impl Round {
     }
 }
 
+fn bit(variant: u32) -> u64 {
+    1 << variant.min(63)
+}
+
 /// Earlier stops that equal the present one.
 #[derive(Default)]
 struct Visits {
@@ -214,7 +236,7 @@ struct Visits {
 
 impl Visits {
     fn add(&mut self, stop: &Stop, round: &Round) {
-        self.taken |= 1 << stop.taken.min(63);
+        self.taken |= bit(stop.taken);
         self.latest.get_or_insert(*round);
     }
 
@@ -222,7 +244,8 @@ impl Visits {
         let round = self.latest?;
         let taken = if others.is_none() { self.taken } else { now.place.rules_out(self.taken, &round) };
         let chance = others.is_some() && round.chance;
-        (taken != 0).then_some(Sleep { version: now.version, others, taken, chance })
+        let elsewhere = round.elsewhere;
+        (taken != 0).then_some(Sleep { version: now.version, others, taken, chance, elsewhere })
     }
 }
 
@@ -253,12 +276,13 @@ impl Far {
     fn arrives(&self, now: &Stop) -> Option<Sleep> {
         let anchor = self.anchor?;
         let same = anchor.local == now.local && anchor.version == now.version && anchor.others == now.others;
-        let taken = now.place.rules_out(1 << anchor.taken.min(63), &self.round);
+        let taken = now.place.rules_out(bit(anchor.taken), &self.round);
         (same && taken != 0).then_some(Sleep {
             version: now.version,
             others: Some(now.others),
             taken,
             chance: self.round.chance,
+            elsewhere: self.round.elsewhere,
         })
     }
 

@@ -1,10 +1,19 @@
 //! Memory accesses, atomics, address arithmetic.
 
-use super::Compiler;
+use super::{Compiler, retry};
 use crate::code::{AllocaDesc, AtomicDesc, AtomicKind, Code, GepDesc};
-use raddle_ir::{Gep, Inst, Operand, Ty};
+use raddle_ir::{CmpXchg, Gep, Inst, Operand, Ty};
 
 impl Compiler<'_> {
+    /// Whether the weak compare-exchange is tried again at once when it fails.
+    fn is_retried(&self, exchange: &CmpXchg) -> bool {
+        let place = self.function.blocks.iter().find_map(|(block, code)| {
+            let is_it = |inst: &Inst| matches!(inst, Inst::CmpXchg(other) if other.old == exchange.old);
+            Some((block, code.insts.iter().position(is_it)?))
+        });
+        place.is_some_and(|(block, index)| retry::is_retried(self.function, block, index))
+    }
+
     pub(super) fn memory(&mut self, inst: &Inst) {
         match inst {
             Inst::Alloca { dst, bytes, align, name, debug_type } => {
@@ -73,6 +82,7 @@ impl Compiler<'_> {
                     new,
                     on_success: exchange.on_success,
                     on_failure: exchange.on_failure,
+                    weak: exchange.weak && !self.is_retried(exchange),
                 };
                 self.atomic(kind, exchange.ty, exchange.ptr);
             }

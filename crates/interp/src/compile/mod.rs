@@ -4,6 +4,7 @@ mod arith;
 mod calls;
 mod edges;
 mod memory;
+mod retry;
 mod uses;
 
 use crate::address::Layout;

@@ -1,12 +1,13 @@
 //! Atomic instructions, and the same operations where they come as library calls.
 //!
-//! Every execution is sequentially consistent; orders weaker than `seq_cst` are noted as A-SC. A weak compare-exchange never fails
-//! without reason.
+//! Every execution is sequentially consistent; orders weaker than `seq_cst` are noted as A-SC. A weak compare-exchange may fail for
+//! no reason (`spurious`): then it is a load.
 
 use super::access::Taking;
 use super::{Cx, Halt, wide};
 use crate::code::{AtomicDesc, AtomicKind, Code};
 use crate::memory::{At, Named};
+use crate::thread::Phase;
 use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use raddle_event::{AtomicOp, EventKind};
 use raddle_ir::{RmwOp, Ty};
@@ -24,6 +25,9 @@ impl Cx<'_> {
             AtomicKind::Load { order, .. } => AtomicOp::Load(order),
             AtomicKind::Store { order, .. } => AtomicOp::Store(order),
             AtomicKind::Rmw { order, .. } => AtomicOp::Rmw(order),
+            AtomicKind::CmpXchg { on_failure, .. } if self.fails_for_no_reason() => {
+                AtomicOp::Load(on_failure)
+            }
             AtomicKind::CmpXchg { on_success, .. } => AtomicOp::Rmw(on_success),
         };
         let access = self.atomic_access(self.value(desc.ptr), desc.ty, op)?;
@@ -80,11 +84,12 @@ impl Cx<'_> {
                 self.atomic_store(&access, ty, new);
                 self.set(d, ty, old);
             }
-            AtomicKind::CmpXchg { old: old_slot, success, expected, new, on_success, on_failure } => {
+            AtomicKind::CmpXchg { old: old_slot, success, expected, new, on_success, on_failure, .. } => {
                 let access = self.atomic_access(address, ty, AtomicOp::Rmw(on_success))?;
                 let old = self.atomic_value(&access, ty);
-                let equal = old == self.value_of(expected, ty);
+                let equal = old == self.value_of(expected, ty) && !self.fails_for_no_reason();
                 if equal {
+                    self.thread.spurious = 0;
                     self.atomic_event(&access, AtomicOp::Rmw(on_success));
                     let new = self.value_of(new, ty);
                     self.atomic_store(&access, ty, new);
@@ -95,6 +100,7 @@ impl Cx<'_> {
                 self.set(success, Ty::Int(1), u128::from(equal));
             }
         }
+        self.thread.phase = Phase::Start;
         self.advance();
         Ok(())
     }

@@ -4,10 +4,12 @@ use super::{Cx, Halt};
 use crate::code::{CallDesc, CallTarget, Code, Func};
 use crate::image::Callable;
 use crate::memory::{Birth, Fill, Name, Piece, StackId, mix};
+use crate::sync::Errno;
 use crate::thread::{Action, Frame, OnReturn, Phase, Varargs};
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, LockMode, ProblemKind};
 use raddle_ir::{FunctionId, Ty};
+use raddle_libmodel::{Effect, How, LockFamily};
 use raddle_machine::{LockHow, ObjectKind, OpKind};
 use std::sync::Arc;
 
@@ -27,10 +29,20 @@ impl Cx<'_> {
         match image.callable(function) {
             Callable::Body => self.enter_call(function, desc, OnReturn::Caller),
             Callable::AtomicBody => Err(self.stand(ATOMIC_ENTER, Action::AtomicEnter)),
-            Callable::Effect(effect, assumptions) => match self.pending_effect(effect)? {
-                Some(kind) => Err(self.stand(kind, Action::Effect)),
-                None => self.perform_effect(effect, assumptions, 0),
-            },
+            Callable::Effect(effect, assumptions) => {
+                if let Effect::Lock { family: LockFamily::C11Mutex, how: How::Try, returns, .. } = *effect {
+                    self.decide()?;
+                    if self.fails_for_no_reason() {
+                        let busy = self.answer(returns, Err(Errno::Busy));
+                        self.return_value(busy);
+                        return Ok(());
+                    }
+                }
+                match self.pending_effect(effect)? {
+                    Some(kind) => Err(self.stand(kind, Action::Effect)),
+                    None => self.perform_effect(effect, assumptions, 0),
+                }
+            }
             Callable::Unknown => {
                 self.assume("A-EXTERN");
                 if desc.result_is_used {

@@ -13,6 +13,7 @@ mod intrinsics;
 mod library;
 mod rare;
 mod run;
+mod spurious;
 mod varargs;
 mod wide;
 

@@ -2,7 +2,7 @@
 
 use super::access::Taking;
 use super::{Cx, Halt, cast, float, intrinsics, wide};
-use crate::code::{Code, S};
+use crate::code::{AtomicKind, Code, S};
 use crate::memory::{Birth, Fill, Name, Named, StackId};
 use crate::thread::Action;
 use raddle_event::ProblemKind;
@@ -80,7 +80,11 @@ impl Cx<'_> {
                 self.store_slow(self.value(p), usize::from(bytes), value, Named::Number)?;
             }
             Code::Atomic { desc } => {
-                let kind = self.pending_atomic(&func.atomics[desc as usize])?;
+                let desc = &func.atomics[desc as usize];
+                if let AtomicKind::CmpXchg { weak: true, .. } = desc.kind {
+                    self.decide()?;
+                }
+                let kind = self.pending_atomic(desc)?;
                 return Err(self.stand(kind, Action::Atomic));
             }
             Code::Fence { .. } => return Err(self.stand(OpKind::Fence, Action::Fence)),

@@ -3,8 +3,8 @@
 use super::graph::{Graph, Node, Target, is_name, object_names, return_word, sync_inside};
 use crate::machine::Interp;
 use crate::memory::{Piece, Slot};
-use crate::sync::{MutexKind, OnceState, SyncObject};
-use crate::thread::{Action, Leaving, Phase, Stand, Thread, Until};
+use crate::sync::{MutexKind, OnceState, RwlockKind, SyncObject};
+use crate::thread::{Action, Leaving, Phase, Spurious, Stand, Thread, Until};
 use raddle_base::StableHasher;
 use raddle_event::{Addr, ThreadId};
 use raddle_ir::Ty;
@@ -268,7 +268,7 @@ impl Encoder<'_> {
             self.value(value);
         }
         self.value(thread.errno);
-        self.word(u64::from(thread.cleanups));
+        self.word(u64::from(thread.cleanups) | u64::from(thread.spurious) << 32);
         match &thread.leaving {
             Leaving::No => self.word(0),
             Leaving::Process { code, handlers } => {
@@ -292,7 +292,7 @@ impl Encoder<'_> {
                     Until::TimedOut => 1,
                     Until::Spurious => 2,
                 };
-                self.word(2 | u64::from(wait.depth) << 8 | until << 4);
+                self.word(2 | until << 4);
                 self.addr(wait.cond);
                 self.addr(wait.mutex);
                 let signalled = match self.interp.world.sync.get(wait.cond) {
@@ -324,6 +324,7 @@ impl Encoder<'_> {
             Action::AtomicEnter => self.word(11),
             Action::AtomicLeave => self.word(12),
             Action::Exit(_) => self.word(13),
+            Action::Decide => self.word(14),
         }
     }
 
@@ -343,6 +344,7 @@ impl Encoder<'_> {
                 self.word(5);
                 pieces.iter().for_each(|piece| self.piece(piece));
             }
+            Phase::Decided(decided) => self.word(7 | u64::from(*decided == Spurious::Fails) << 8),
             Phase::Library(journal) | Phase::LibraryGranted(journal) => {
                 self.word(6);
                 journal.hash(self.hasher);
@@ -366,8 +368,12 @@ fn sync_words(state: &SyncObject) -> Option<[u64; 2]> {
             (mutex.owner.is_some() || !plain).then_some([word, u64::from(mutex.depth)])
         }
         SyncObject::Rwlock(lock) => {
-            let used = lock.writer.is_some() || !lock.readers.is_empty();
-            used.then_some([2, u64::from(lock.writer.is_some())])
+            let used = lock.writer.is_some()
+                || !lock.readers.is_empty()
+                || !lock.waiting.is_empty()
+                || lock.kind != RwlockKind::default();
+            let word = 2 | (lock.kind as u64) << 8 | (lock.waiting.len() as u64) << 16;
+            used.then_some([word, u64::from(lock.writer.is_some())])
         }
         SyncObject::Cond(waiters) => {
             let signalled = waiters.iter().filter(|waiter| waiter.signalled).count() as u64;
@@ -389,7 +395,9 @@ fn sync_words(state: &SyncObject) -> Option<[u64; 2]> {
 pub(super) fn sync_threads(state: &SyncObject) -> Vec<ThreadId> {
     match state {
         SyncObject::Mutex(mutex) => mutex.owner.into_iter().collect(),
-        SyncObject::Rwlock(lock) => lock.writer.iter().chain(&lock.readers).copied().collect(),
+        SyncObject::Rwlock(lock) => {
+            lock.writer.iter().chain(&lock.readers).chain(&lock.waiting).copied().collect()
+        }
         SyncObject::Cond(waiters) => waiters.iter().map(|waiter| waiter.thread).collect(),
         SyncObject::Once(OnceState::Running(thread)) => vec![*thread],
         SyncObject::Once(_)

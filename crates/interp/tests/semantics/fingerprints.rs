@@ -4,7 +4,7 @@ use crate::explore::random_choice;
 use crate::load::machine;
 use raddle_event::{Choice, ThreadId};
 use raddle_interp::Interp;
-use raddle_machine::{IgnoreEvents, Machine, OpKind, Status};
+use raddle_machine::{IgnoreEvents, LockHow, Machine, OpKind, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fingerprints of all states in which the run has stopped at a place where every thread but main has ended.
@@ -13,7 +13,7 @@ fn join_states(interp: &mut Interp) -> BTreeSet<u128> {
         let waiting = (1..interp.thread_count()).all(|t| interp.pending(ThreadId(t)).is_none());
         let joins = matches!(
             interp.pending(ThreadId::MAIN).map(|op| op.kind),
-            Some(OpKind::Join { child: ThreadId(1) })
+            Some(OpKind::Join { child: ThreadId(1), how: LockHow::Block })
         );
         if interp.thread_count() == 3 && waiting && joins {
             found.insert(interp.fingerprint());
