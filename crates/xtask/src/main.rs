@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use raddle_xtask::bench::Part;
@@ -31,6 +32,60 @@ enum Chore {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Change the fixtures, examples and bench programs a little and compare what Raddle says of them with ThreadSanitizer
+    Mutants(MutantArguments),
+    /// Run every test at full count, in parts that are not repeated at the same commit, and print the table of docs/benchmarks/soak.md
+    Soak(SoakArguments),
+}
+
+#[derive(clap::Args)]
+struct SoakArguments {
+    /// Stop then; call it again to go on
+    #[arg(long, value_name = "HOURS", default_value_t = 6.0)]
+    hours: f64,
+    /// Parts at once
+    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    jobs: usize,
+    /// Only parts whose name contains one of these
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// List the parts and how long each may take
+    #[arg(long)]
+    list: bool,
+    /// Write the table to docs/benchmarks/soak.md
+    #[arg(long)]
+    write: bool,
+}
+
+#[derive(clap::Args)]
+struct MutantArguments {
+    /// Which mutants
+    #[arg(long, value_name = "FROM..TO", value_parser = range, default_value = "0..5000")]
+    seeds: std::ops::Range<u64>,
+    /// Parts that this file lists for the commit at hand are not judged again
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// This raddle, not a release build
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// Where mutants go whose answer may be wrong, with all outputs
+    #[arg(long, value_name = "DIR", default_value = "target/mutants")]
+    found: PathBuf,
+    /// Of so many seeds, one whose mutant has a race is replayed natively
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    replay_every: u64,
+    /// For each answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    time_limit: u64,
+    /// Print each mutant and keep its folder
+    #[arg(long)]
+    keep: bool,
+}
+
+fn range(text: &str) -> Result<std::ops::Range<u64>, String> {
+    let (from, to) = text.split_once("..").ok_or("not of the form FROM..TO")?;
+    let number = |text: &str| text.parse().map_err(|error| format!("{text}: {error}"));
+    Ok(number(from)?..number(to)?)
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -57,6 +112,8 @@ fn main() -> ExitCode {
             };
             run_bench(&arguments.root, &part)
         }
+        Chore::Mutants(mutants) => run_mutants(&arguments.root, mutants),
+        Chore::Soak(soak) => run_soak(&arguments.root, soak),
     }
 }
 
@@ -81,6 +138,41 @@ fn run_bench(root: &Path, part: &Part) -> ExitCode {
         Err(message) => {
             eprintln!("bench: {message}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_mutants(root: &Path, arguments: MutantArguments) -> ExitCode {
+    let request = raddle_xtask::mutants::Request {
+        seeds: arguments.seeds,
+        state: arguments.state,
+        binary: arguments.binary,
+        found: arguments.found,
+        replay_every: arguments.replay_every,
+        time_limit: Duration::from_secs(arguments.time_limit),
+        keep: arguments.keep,
+    };
+    exit_code("mutants", raddle_xtask::mutants::run(root, &request))
+}
+
+fn run_soak(root: &Path, arguments: SoakArguments) -> ExitCode {
+    let request = raddle_xtask::soak::Request {
+        time: Duration::from_secs_f64(arguments.hours * 3600.0),
+        jobs: arguments.jobs,
+        only: arguments.only,
+        list: arguments.list,
+        write: arguments.write,
+    };
+    exit_code("soak", raddle_xtask::soak::run(root, &request))
+}
+
+fn exit_code(chore: &str, result: Result<bool, String>) -> ExitCode {
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("{chore}: {message}");
+            ExitCode::from(2)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One run of `raddle`: wall time, processor time, peak memory, and the counters of its JSON.
 
+use crate::tool::release_binary;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -49,13 +50,7 @@ const MEMORY_LIMIT: &str = "--as=8589934592";
 
 impl Tool {
     pub(super) fn find(root: &Path) -> Result<Tool, String> {
-        let build = ["build", "--quiet", "--release", "-p", "raddle-cli"];
-        let status = Command::new("cargo").args(build).current_dir(root).status();
-        if !status.map_err(|error| format!("cargo: {error}"))?.success() {
-            return Err("raddle does not build".to_owned());
-        }
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-        Ok(Tool { binary: target.join("release/raddle"), processor_seconds: LIMIT_SECONDS })
+        Ok(Tool { binary: release_binary(root)?, processor_seconds: LIMIT_SECONDS })
     }
 
     pub(super) fn binary(&self) -> &Path {

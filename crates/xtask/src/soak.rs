@@ -1,0 +1,118 @@
+//! `xtask soak`: every test of the workspace with `RADDLE_SOAK=1`, each in a process of its own with a share of the time, and the mutants.
+//!
+//! What is done is kept in a file and not done again at the same commit. A property that does not come to its full count within its share
+//! stops and says how far it came; a test that does not stop is killed, and the table says so.
+
+mod outcome;
+mod parts;
+mod shares;
+mod table;
+
+use outcome::{End, Outcome, State};
+use parts::Part;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Of the whole soak, whatever is left then is not run.
+    pub time: Duration,
+    /// Parts at once.
+    pub jobs: usize,
+    /// Only parts whose name has one of these words; with none, all.
+    pub only: Vec<String>,
+    /// Print the parts with their shares, run nothing.
+    pub list: bool,
+    /// Write `docs/benchmarks/soak.md`.
+    pub write: bool,
+}
+
+/// `Ok(false)`: something failed.
+pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
+    let folder = crate::tool::target(root).join("soak");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let commit = crate::tool::commit(root);
+    let mut parts = parts::all(root)?;
+    if !request.only.is_empty() {
+        parts.retain(|part| request.only.iter().any(|word| part.name().contains(word.as_str())));
+    }
+    // The long ones first: what is left at the end is short.
+    parts.sort_by_key(|part| (std::cmp::Reverse(part.share), part.name()));
+    if request.list {
+        parts.iter().for_each(|part| println!("{:6} s  {}", part.share.as_secs(), part.name()));
+        let total: Duration = parts.iter().map(|part| part.share).sum();
+        println!("{} parts, at most {:.1} hours of one core", parts.len(), total.as_secs_f64() / 3600.0);
+        return Ok(true);
+    }
+    let state = Mutex::new(State::read(&folder.join("state.jsonl"))?);
+    let all: Vec<String> = parts.iter().map(Part::name).collect();
+    let known = |part: &Part| state.lock().is_ok_and(|state| state.done(&part.name(), &commit).is_some());
+    parts.retain(|part| !known(part));
+    eprintln!("soak: {} of {} parts are left at {commit}", parts.len(), all.len());
+    let end = Instant::now() + request.time;
+    let next = Mutex::new(parts.into_iter());
+    let work = || -> Result<(), String> {
+        loop {
+            let part = next.lock().map_err(|error| error.to_string())?.next();
+            let Some(part) = part else { return Ok(()) };
+            let share = part.share.min(end.saturating_duration_since(Instant::now()));
+            if share < Duration::from_secs(10).min(part.share) {
+                // Not recorded: the next call goes on here.
+                continue;
+            }
+            let outcome = run_part(&part, share, &folder, &commit)?;
+            eprintln!("soak: {}", outcome.line());
+            state.lock().map_err(|error| error.to_string())?.add(outcome)?;
+        }
+    };
+    let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..request.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+            worker.join().unwrap_or_else(|_| Err("a worker panicked".to_owned()))
+        };
+        workers.into_iter().map(ended).collect()
+    });
+    results.into_iter().collect::<Result<(), String>>()?;
+    let state = state.into_inner().map_err(|error| error.to_string())?;
+    let outcomes: Vec<&Outcome> = all.iter().filter_map(|name| state.done(name, &commit)).collect();
+    let page = table::page(&outcomes, all.len(), &commit);
+    println!("{page}");
+    if request.write {
+        table::write(root, &page)?;
+    }
+    Ok(outcomes.len() == all.len() && outcomes.iter().all(|outcome| outcome.end == End::Passed))
+}
+
+/// Beyond its share, for the case at hand and the end of the test.
+const GRACE: Duration = Duration::from_secs(120);
+
+fn run_part(part: &Part, share: Duration, folder: &Path, commit: &str) -> Result<Outcome, String> {
+    let log: PathBuf = folder.join(part.name().replace(['/', ':', ' '], "_") + ".log");
+    let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let errors = file.try_clone().map_err(|error| error.to_string())?;
+    let mut command = Command::new(&part.executable);
+    command.args(&part.arguments).current_dir(&part.folder).envs(part.variables.iter().cloned());
+    command.env("RADDLE_SOAK", "1").env("RADDLE_JOBS", "1");
+    command.env("RADDLE_SOAK_SECONDS", share.as_secs().to_string());
+    command.stdin(Stdio::null()).stdout(file).stderr(errors);
+    let began = Instant::now();
+    let mut child = command.spawn().map_err(|error| format!("{}: {error}", part.executable.display()))?;
+    let end = loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) if status.success() => break End::Passed,
+            Some(_) => break End::Failed,
+            None if began.elapsed() > share + GRACE => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break End::Killed;
+            }
+            None => std::thread::sleep(Duration::from_millis(50)),
+        }
+    };
+    let said = std::fs::read(&log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let said = said.map_err(|error| format!("{}: {error}", log.display()))?;
+    Ok(Outcome::new(part.name(), commit.to_owned(), end, began.elapsed().as_secs_f64(), &said))
+}
