@@ -10,7 +10,7 @@ help:
 	@echo 'make demo    install what is missing, build, check a racy example and its fixed twin'
 	@echo 'make test    install what is missing, check the style, run every test'
 	@echo 'make build   install what is missing, build target/release/raddle'
-	@echo 'make soak    the property tests at full count (long)'
+	@echo 'make soak    the property tests at full count, in parts, and docs/benchmarks/soak.md (six hours)'
 	@echo 'make bench   measure and write docs/benchmarks (fetches real code, long)'
 	@echo 'make setup   only install what is missing'
 	@echo 'make fmt     format the sources'
@@ -30,8 +30,7 @@ test: setup lint-installed
 	cargo test --workspace --release
 
 soak: setup
-	RADDLE_SOAK=1 cargo test --workspace --release -- --nocapture
-	@echo 'soak: note the counts printed above in docs/benchmarks/soak.md'
+	cargo run --release -p raddle-xtask -- soak --write
 
 bench: setup
 	cargo run --release -p raddle-xtask -- bench

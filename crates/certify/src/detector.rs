@@ -193,12 +193,12 @@ mod tests {
     use raddle_event::Trace;
     use raddle_machine::{Sink, StackSource};
     use raddle_order::Closure;
+    use raddle_testkit::soak::{cases_of_seeds, seeds};
     use raddle_testkit::traces::{print, random, shrink};
     use std::collections::BTreeSet;
 
-    fn for_random_traces(disagreement: impl Fn(&Trace) -> Option<String>) {
-        let count = if std::env::var_os("RADDLE_SOAK").is_some() { 100_000 } else { 4_000 };
-        for seed in 0..count {
+    fn for_random_traces(property: &str, disagreement: impl Fn(&Trace) -> Option<String>) {
+        for seed in cases_of_seeds(property, seeds(4_000, 100_000)) {
             let trace = random(seed);
             if disagreement(&trace).is_some() {
                 let small = shrink(&trace, |candidate| disagreement(candidate).is_some());
@@ -210,7 +210,7 @@ mod tests {
     /// Every event at a site of its own: each pair of accesses is asked for by itself.
     #[test]
     fn agrees_with_the_closure_on_every_pair() {
-        for_random_traces(|trace| {
+        for_random_traces("detector of certify = closure", |trace| {
             let mut trace = trace.clone();
             for (index, event) in trace.events.iter_mut().enumerate() {
                 event.site = SiteId(index as u32);
@@ -243,7 +243,7 @@ mod tests {
     /// Few sites, so that events are left out: what is kept must still show a race exactly when there is one.
     #[test]
     fn leaving_events_out_changes_nothing() {
-        for_random_traces(|trace| {
+        for_random_traces("detector of certify with events left out", |trace| {
             let mut trace = trace.clone();
             for event in &mut trace.events {
                 let access = touched(event).map(|access| access.loc.offset + access.loc.object.0);

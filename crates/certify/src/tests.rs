@@ -7,10 +7,10 @@ use raddle_event::{Choice, ProblemKind, ThreadId};
 use raddle_explore::enumerate::{Exploration, Goal, Limits, every_access, sync};
 use raddle_ir::{DataModel, Program};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, generate};
+use raddle_testkit::soak::{cases_of_seeds, seeds};
 
-fn scripts() -> impl Iterator<Item = (u64, Script)> {
-    let count = if std::env::var_os("RADDLE_SOAK").is_some() { 20_000 } else { 240 };
-    (0..count).map(|seed| {
+fn scripts(property: &str) -> impl Iterator<Item = (u64, Script)> {
+    cases_of_seeds(property, seeds(240, 20_000)).map(|seed| {
         let profile = if seed % 2 == 0 { Profile::SMALL } else { Profile::EVERYTHING };
         (seed, generate(seed, &profile))
     })
@@ -35,7 +35,7 @@ fn confirm(script: &Script, witness: &Witness, sites: (SiteId, SiteId)) -> Resul
 #[test]
 fn found_races_are_confirmed() {
     let (mut races, mut refused) = (0, 0);
-    for (seed, script) in scripts() {
+    for (seed, script) in scripts("what the enumerator finds is confirmed") {
         for found in search(&script).races {
             let mut witness =
                 Witness { schedule: found.schedule.clone(), visibility: found.visibility.clone() };
@@ -71,7 +71,7 @@ fn found_races_are_confirmed() {
 #[test]
 fn adjacent_accesses_are_confirmed() {
     let mut races = 0;
-    for (seed, script) in scripts().filter(|(seed, _)| seed % 2 == 0).take(60) {
+    for (seed, script) in scripts("damaged schedules").filter(|(seed, _)| seed % 2 == 0).take(60) {
         let limits = Limits { goal: Goal::AllRaces, steps: 20_000, run_steps: 400, ..Limits::default() };
         for found in every_access(&mut ScriptMachine::new(&script), &limits).races {
             let mut schedule = found.schedule.clone();
@@ -89,7 +89,7 @@ fn adjacent_accesses_are_confirmed() {
 #[test]
 fn found_problems_are_confirmed() {
     let mut problems = 0;
-    for (seed, script) in scripts() {
+    for (seed, script) in scripts("what it did not find is refused") {
         for found in search(&script).problems {
             let witness = Witness { schedule: found.schedule, visibility: found.visibility };
             let program = Program::new(DataModel::Lp64);

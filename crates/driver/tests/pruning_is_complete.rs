@@ -15,6 +15,7 @@ use raddle_ir::{Program, program_hash};
 use raddle_libmodel::Models;
 use raddle_machine::Visibility;
 use raddle_testkit::programs::{Profile, Sample, batch, branchy, generate, knotted, prefix, slice};
+use raddle_testkit::soak;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ struct Tally {
 
 #[test]
 fn a_race_is_found_exactly_when_there_is_one() {
-    let tally = compare_all(seeds(60, 20_000), |seed| generate(seed, &Profile::default()));
+    let tally = compare_all(soak::seeds(60, 20_000), |seed| generate(seed, &Profile::default()));
     let Tally { decided, racy, runs, .. } = &tally;
     assert!(*racy > 10 && decided - racy > 10 && runs[2] <= runs[1] && runs[1] < runs[0]);
 }
@@ -60,33 +61,25 @@ fn a_race_is_found_exactly_when_there_is_one() {
 /// Also when nothing is known of pairs, and the branches that a run did not take are all that there is to go by.
 #[test]
 fn a_race_is_found_exactly_when_there_is_one_behind_branches() {
-    let tally = compare_all(seeds(400, 100_000), branchy);
+    let tally = compare_all(soak::seeds(400, 100_000), branchy);
     let Tally { decided, racy, runs, skipped, .. } = &tally;
     assert!(*racy > 10 && decided - racy > 20 && runs[3] < runs[1] && *skipped > 0);
 }
 
 #[test]
 fn a_deadlock_is_found_exactly_when_there_is_one() {
-    let tally = compare_all(seeds(300, 60_000), knotted);
+    let tally = compare_all(soak::seeds(300, 60_000), knotted);
     let Tally { decided, racy, runs, deadlocked, for_deadlocks, .. } = &tally;
     assert!(*deadlocked > 3 && decided - racy - deadlocked > 20 && for_deadlocks < &runs[1]);
-}
-
-/// A slice, or all; `RADDLE_PROGRAMS=a..b` names others.
-fn seeds(slice: u64, all: u64) -> std::ops::Range<u64> {
-    let named = std::env::var("RADDLE_PROGRAMS").ok();
-    let named = named.as_deref().and_then(|text| text.split_once(".."));
-    if let Some((Ok(first), Ok(end))) = named.map(|(first, end)| (first.parse(), end.parse())) {
-        return first..end;
-    }
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { all } else { slice }
 }
 
 fn compare_all(seeds: std::ops::Range<u64>, generate: impl Fn(u64) -> Sample) -> Tally {
     let folder = tempfile::tempdir().expect("a folder for C files");
     let mut tally = Tally::default();
     let all: Vec<u64> = seeds.collect();
-    for seeds in all.chunks(100) {
+    let mut done = 0;
+    for seeds in all.chunks(100).take_while(|_| !soak::is_over()) {
+        done += seeds.len() as u64;
         let samples: Vec<Sample> = seeds.iter().map(|seed| generate(*seed)).collect();
         let whole = lower(&batch(&samples), folder.path());
         for (index, sample) in samples.iter().enumerate() {
@@ -95,6 +88,7 @@ fn compare_all(seeds: std::ops::Range<u64>, generate: impl Fn(u64) -> Sample) ->
         }
     }
     let Tally { decided, racy, runs, skipped, deadlocked, for_deadlocks, failures } = &tally;
+    soak::report("pruned searches of C programs = optimal search", done, all.len() as u64, done - decided);
     println!(
         "{decided} programs decided, {racy} racy; runs of the others {runs:?}, {skipped} skipped; \
          {deadlocked} with a deadlock, {for_deadlocks} runs for races and deadlocks"

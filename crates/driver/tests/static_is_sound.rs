@@ -22,6 +22,7 @@ use raddle_libmodel::Models;
 use raddle_lockset::{Warning, analyse};
 use raddle_machine::Visibility;
 use raddle_testkit::programs::{Profile, Sample, Source, batch, generate, prefix, shrink, slice};
+use raddle_testkit::soak;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
@@ -37,9 +38,15 @@ fn no_race_is_missed() {
     if let Ok(seed) = std::env::var("RADDLE_PROGRAM") {
         return show(&generate(seed.parse().expect("a seed"), &profile), statically);
     }
-    let seeds = seeds();
+    let seeds = soak::seeds(600, 100_000);
     let tally = run(seeds.clone(), &profile, statically);
     println!("{}", tally.summary());
+    soak::report(
+        "the static analysis warns of every race",
+        tally.programs,
+        seeds.end - seeds.start,
+        tally.too_large,
+    );
     let shrunk = std::env::var("RADDLE_SHRUNK").ok().and_then(|n| n.parse().ok()).unwrap_or(2);
     let mut message = String::new();
     for (index, (seed, failure)) in tally.failures.iter().enumerate() {
@@ -332,14 +339,6 @@ const REFUSED: u64 = 5_000;
 /// Programs compiled at once.
 const BATCH: u64 = 200;
 
-fn seeds() -> Range<u64> {
-    if let Ok(text) = std::env::var("RADDLE_PROGRAMS") {
-        let (from, to) = text.split_once("..").expect("RADDLE_PROGRAMS=from..to");
-        return from.parse().expect("a seed")..to.parse().expect("a seed");
-    }
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { 100_000 } else { 600 }
-}
-
 fn run(seeds: Range<u64>, profile: &Profile, analysis: Analysis) -> Tally {
     let began = Instant::now();
     let next = AtomicU64::new(seeds.start);
@@ -349,7 +348,7 @@ fn run(seeds: Range<u64>, profile: &Profile, analysis: Analysis) -> Tally {
         let folder = tempfile::tempdir().expect("a folder for C files");
         loop {
             let from = next.fetch_add(BATCH, Ordering::Relaxed);
-            if from >= seeds.end {
+            if from >= seeds.end || soak::is_over() {
                 return;
             }
             let samples: Vec<Sample> =

@@ -4,12 +4,8 @@ use raddle_explore::enumerate::{
     Coverage, Exploration, FoundProblem, Goal, Limits, RaceKey, StateCache, every_access, sync,
 };
 use raddle_testkit::script::{Profile, Script, ScriptMachine, Stuttering, c_text, generate, shrink};
+use raddle_testkit::soak::{cases_of_seeds, seeds};
 use std::collections::BTreeSet;
-
-/// Scripts per test: a slice, or all of them with RADDLE_SOAK=1.
-fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
-}
 
 fn limits(goal: Goal, cache: StateCache) -> Limits<'static> {
     Limits { goal, cache, steps: 30_000, run_steps: 400, ..Limits::default() }
@@ -52,9 +48,9 @@ fn for_all(
     profile: &Profile,
     check: impl Fn(&Script) -> Option<Result<(), String>>,
 ) {
-    let total = seeds.end - seeds.start;
+    let mut cases = cases_of_seeds(name, seeds);
     let mut undecided = 0;
-    for seed in seeds {
+    for seed in cases.by_ref() {
         let script = generate(seed, profile);
         match check(&script) {
             None => undecided += 1,
@@ -66,8 +62,10 @@ fn for_all(
             }
         }
     }
+    let total = cases.done();
+    cases.too_large(undecided);
     println!("{name}: {total} scripts, {undecided} too large to decide");
-    assert!(undecided * 5 < total, "{undecided} of {total} scripts are too large to say anything");
+    assert!(undecided * 5 <= total, "{undecided} of {total} scripts are too large to say anything");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use raddle_explore::enumerate::{Coverage, Exploration, Goal, Limits, RaceKey, sy
 use raddle_explore::stateful::{Caching, stateful};
 use raddle_machine::{Machine, Visibility};
 use raddle_testkit::script::{Profile, Script, c_text, generate, shrink};
+use raddle_testkit::soak::{cases_of_seeds, seeds};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -62,9 +63,9 @@ fn compare(script: &Script, folder: &Path) -> Option<Result<(u64, u64), String>>
 
 fn compare_all(name: &str, seeds: std::ops::Range<u64>, profile: &Profile) {
     let folder = tempfile::tempdir().expect("a folder for C files");
-    let total = seeds.end - seeds.start;
+    let mut cases = cases_of_seeds(name, seeds);
     let (mut compared, mut runs, mut reduced) = (0, 0, 0);
-    for seed in seeds {
+    for seed in cases.by_ref() {
         let script = generate(seed, profile);
         match compare(&script, folder.path()) {
             None => {}
@@ -82,12 +83,10 @@ fn compare_all(name: &str, seeds: std::ops::Range<u64>, profile: &Profile) {
             }
         }
     }
+    let total = cases.done();
+    cases.too_large(total - compared);
     println!("{name}: {compared} of {total} scripts compared, {runs} runs enumerated, {reduced} reduced");
-    assert!(compared * 3 > total, "only {compared} scripts could be compared");
-}
-
-fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
+    assert!(compared * 3 >= total, "only {compared} scripts could be compared");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use raddle_explore::dpor::{Keeping, Kept, Reduced, optimal, optimal_kept};
 use raddle_explore::enumerate::{Coverage, Goal, Limits};
 use raddle_machine::Visibility;
 use raddle_testkit::script::{Profile, Script, ScriptMachine, generate};
+use raddle_testkit::soak::cases_of_seeds;
 use same::problems;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -125,7 +126,7 @@ fn of_another_program() {
         last.into_inner()
     };
     let mut refused = 0;
-    for seed in seeds(120, 5_000) {
+    for seed in cases_of_seeds("what was kept of another program", seeds(120, 5_000)) {
         let Some(from) = kept(seed) else { continue };
         let mut other = ScriptMachine::new(&generate(seed + 1, &Profile::EVERYTHING));
         let keeping = Keeping { every: NEVER, save: &|_, _| {}, from: Some(from) };

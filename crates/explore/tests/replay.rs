@@ -4,6 +4,7 @@ use raddle_event::{Event, Schedule, Trace};
 use raddle_explore::enumerate::{Goal, Limits, RaceAccess, every_access, sync};
 use raddle_machine::{Machine, Status, TraceSink, Visibility};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, generate};
+use raddle_testkit::soak::{cases_of_seeds, seeds};
 
 const LIMITS: Limits<'static> = Limits {
     goal: Goal::AllRaces,
@@ -18,10 +19,6 @@ const LIMITS: Limits<'static> = Limits {
     progress: None,
     cache: raddle_explore::enumerate::StateCache::Off,
 };
-
-fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
-}
 
 fn replay(script: &Script, visibility: &Visibility, schedule: &Schedule) -> (ScriptMachine, Trace, usize) {
     let mut machine = ScriptMachine::new(script);
@@ -38,7 +35,7 @@ fn replay(script: &Script, visibility: &Visibility, schedule: &Schedule) -> (Scr
 #[test]
 fn a_race_by_order_replays_with_its_schedule() {
     let mut races = 0;
-    for seed in seeds(600, 50_000) {
+    for seed in cases_of_seeds("races by order replay", seeds(600, 50_000)) {
         let script = generate(seed, &Profile::EVERYTHING);
         for race in sync(&mut ScriptMachine::new(&script), &LIMITS).races {
             races += 1;
@@ -61,7 +58,7 @@ fn a_race_by_order_replays_with_its_schedule() {
 #[test]
 fn a_race_by_state_replays_to_two_threads_next_to_it() {
     let mut races = 0;
-    for seed in seeds(300, 20_000) {
+    for seed in cases_of_seeds("races by state replay", seeds(300, 20_000)) {
         let script = generate(seed, &Profile::EVERYTHING);
         for race in every_access(&mut ScriptMachine::new(&script), &LIMITS).races {
             races += 1;
@@ -82,7 +79,7 @@ fn a_race_by_state_replays_to_two_threads_next_to_it() {
 #[test]
 fn a_problem_replays_with_its_schedule() {
     let mut problems = 0;
-    for seed in seeds(600, 50_000) {
+    for seed in cases_of_seeds("problems replay", seeds(600, 50_000)) {
         let script = generate(seed, &Profile::EVERYTHING);
         for found in sync(&mut ScriptMachine::new(&script), &LIMITS).problems {
             problems += 1;

@@ -12,6 +12,7 @@ use raddle_interp::{Interp, Options};
 use raddle_libmodel::Models;
 use raddle_machine::Machine;
 use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
+use raddle_testkit::soak::{cases_of_seeds, seeds};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -129,7 +130,8 @@ fn compare_all(name: &str, mode: Mode, seeds: std::ops::Range<u64>, profile: &Pr
     let how = How { mode, loops };
     let folder = tempfile::tempdir().expect("a folder for C files");
     let mut compared = 0;
-    for seed in seeds.clone() {
+    let mut cases = cases_of_seeds(name, seeds);
+    for seed in cases.by_ref() {
         let script = generate(seed, profile);
         match compare(&script, how, folder.path()) {
             None => {}
@@ -150,12 +152,10 @@ fn compare_all(name: &str, mode: Mode, seeds: std::ops::Range<u64>, profile: &Pr
             }
         }
     }
+    let total = cases.done();
+    cases.too_large(total - compared);
     println!("{name}: {compared} scripts compared");
-    assert!(compared * 3 > seeds.end - seeds.start, "only {compared} scripts could be compared");
-}
-
-fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
+    assert!(compared * 3 >= total, "only {compared} scripts could be compared");
 }
 
 #[test]

@@ -7,17 +7,13 @@ use raddle_order::lockset::history::between;
 use raddle_order::lockset::point::Point;
 use raddle_order::pairs::{Listing, Pairs, list, races};
 use raddle_order::{Closure, Epochs, FirstRace, Locksets, RacePair, Rewinding, epochs, lockset};
+use raddle_testkit::soak::{cases_of_seeds, seeds};
 use raddle_testkit::traces::{check, print, random, shrink};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-fn soak() -> bool {
-    std::env::var_os("RADDLE_SOAK").is_some()
-}
-
 /// Runs `disagreement` on the traces of many seeds; `None` from it means that all is well.
-fn for_random_traces(slice: u64, full: u64, disagreement: impl Fn(&Trace) -> Option<String>) {
-    let count = if soak() { full } else { slice };
-    for seed in 0..count {
+fn for_random_traces(property: &str, slice: u64, full: u64, disagreement: impl Fn(&Trace) -> Option<String>) {
+    for seed in cases_of_seeds(property, seeds(slice, full)) {
         let trace = random(seed);
         if disagreement(&trace).is_some() {
             let small = shrink(&trace, |candidate| disagreement(candidate).is_some());
@@ -25,7 +21,6 @@ fn for_random_traces(slice: u64, full: u64, disagreement: impl Fn(&Trace) -> Opt
             panic!("seed {seed}: {what}\n{}", print(&small));
         }
     }
-    println!("{count} random traces compared");
 }
 
 fn by_byte(races: &[FirstRace]) -> BTreeMap<Addr, usize> {
@@ -46,37 +41,51 @@ fn compare<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, expected: &T) ->
 
 #[test]
 fn first_racing_access_of_every_byte() {
-    for_random_traces(20_000, 400_000, |trace| {
-        let expected = Closure::of(trace).first_races();
-        compare("epochs", &by_byte(&epochs::first_races(trace)), &expected)
-            .or_else(|| compare("lockset form", &by_byte(&lockset::first_races(trace)), &expected))
-    });
+    for_random_traces(
+        "first racing access of every byte: epochs = locksets = closure",
+        20_000,
+        400_000,
+        |trace| {
+            let expected = Closure::of(trace).first_races();
+            compare("epochs", &by_byte(&epochs::first_races(trace)), &expected)
+                .or_else(|| compare("lockset form", &by_byte(&lockset::first_races(trace)), &expected))
+        },
+    );
 }
 
 #[test]
 fn all_pairs() {
-    for_random_traces(20_000, 400_000, |trace| compare("pairs", &races(trace), &Closure::of(trace).races()));
+    for_random_traces("all racing pairs: vector clocks = closure", 20_000, 400_000, |trace| {
+        compare("pairs", &races(trace), &Closure::of(trace).races())
+    });
 }
 
 /// The lockset of one access, followed to another, meets what that one comes with exactly when they are ordered.
 #[test]
 fn histories_of_two_accesses() {
-    for_random_traces(2_000, 40_000, |trace| {
-        let closure = Closure::of(trace);
-        let accesses: Vec<usize> = (0..trace.events.len())
-            .filter(|i| matches!(trace.events[*i].kind, EventKind::Access { .. } | EventKind::Atomic { .. }))
-            .collect();
-        let pairs = accesses.iter().flat_map(|j| accesses.iter().map(move |i| (*i, *j)));
-        pairs.filter(|(i, j)| i < j && trace.events[*i].thread != trace.events[*j].thread).find_map(
-            |(i, j)| {
-                let history = between(trace, i, j);
-                let ordered = !history.meets.is_empty();
-                let starts = history.start.contains(&Point::Thread(trace.events[i].thread));
-                compare(&format!("{i} before {j}"), &ordered, &closure.happens_before(i, j))
-                    .or_else(|| (!starts).then(|| format!("{i} starts with {:?}", history.start)))
-            },
-        )
-    });
+    for_random_traces(
+        "the lockset of one access meets another exactly when they are ordered",
+        2_000,
+        40_000,
+        |trace| {
+            let closure = Closure::of(trace);
+            let accesses: Vec<usize> = (0..trace.events.len())
+                .filter(|i| {
+                    matches!(trace.events[*i].kind, EventKind::Access { .. } | EventKind::Atomic { .. })
+                })
+                .collect();
+            let pairs = accesses.iter().flat_map(|j| accesses.iter().map(move |i| (*i, *j)));
+            pairs.filter(|(i, j)| i < j && trace.events[*i].thread != trace.events[*j].thread).find_map(
+                |(i, j)| {
+                    let history = between(trace, i, j);
+                    let ordered = !history.meets.is_empty();
+                    let starts = history.start.contains(&Point::Thread(trace.events[i].thread));
+                    compare(&format!("{i} before {j}"), &ordered, &closure.happens_before(i, j))
+                        .or_else(|| (!starts).then(|| format!("{i} starts with {:?}", history.start)))
+                },
+            )
+        },
+    );
 }
 
 /// What two accesses look like, for [`Listing::OncePerSite`].
@@ -90,7 +99,7 @@ fn looks(trace: &Trace, pair: &RacePair) -> (String, String) {
 
 #[test]
 fn one_pair_for_each_two_sites() {
-    for_random_traces(20_000, 100_000, |trace| {
+    for_random_traces("one pair for each two sites", 20_000, 100_000, |trace| {
         let all = races(trace);
         let once = list(trace, Listing::OncePerSite);
         let expected: BTreeSet<_> = all.iter().map(|pair| looks(trace, pair)).collect();
@@ -107,7 +116,7 @@ fn one_pair_for_each_two_sites() {
 /// A detector that is set back now and then, and goes on from there, sees what one that starts anew sees.
 #[test]
 fn set_back_and_gone_on() {
-    for_random_traces(20_000, 400_000, |trace| {
+    for_random_traces("a detector that is set back sees the same", 20_000, 400_000, |trace| {
         let length = trace.events.len();
         let mut rewinding = Rewinding::new();
         let mut dice = length as u64;
@@ -133,7 +142,7 @@ fn set_back_and_gone_on() {
 /// A copy goes its own way: what the original sees after the copy was made does not reach it.
 #[test]
 fn a_copy_goes_on_by_itself() {
-    for_random_traces(2_000, 20_000, |trace| {
+    for_random_traces("a copy of a detector sees the same", 2_000, 20_000, |trace| {
         let (head, tail) = trace.events.split_at(trace.events.len() / 2);
         let mut originals = (Epochs::new(), Locksets::new(), Pairs::new(Listing::Every));
         let mut found = (Vec::new(), Vec::new(), Vec::new());

@@ -12,6 +12,7 @@ mod program;
 
 use raddle_order::Closure;
 use raddle_runtime::trace::new_header;
+use raddle_testkit::soak;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -26,25 +27,35 @@ const BATCH: u64 = 500;
 #[test]
 fn racy_bytes_equal_the_closure() {
     let program = program::build(Path::new("tests/exactness/script.c"));
-    compare(&program, "every=1", 0);
-    // Again with a collection after every few new sets: nothing that is still needed may go.
-    compare(&program, "every=1,collect=1", 1 << 32);
-    // Where somebody observes, acquires end epochs, too; and the recorder logs the accesses.
-    compare(&program, "every=1,mode=record", 1 << 33);
-    // Clocks that begin just before their last value.
-    compare(&program, "every=1,clock=4294967290", 1 << 34);
-}
-
-fn compare(program: &Path, options: &str, first: u64) {
-    let count = if std::env::var_os("RADDLE_SOAK").is_some() { SCRIPTS_OF_A_SOAK } else { SCRIPTS };
-    let (mut racing, mut quiet) = (0, 0);
-    for start in (first..first + count).step_by(BATCH as usize) {
-        for found in batch(program, options, start..(start + BATCH).min(first + count)) {
-            if found { racing += 1 } else { quiet += 1 }
+    let settings = [
+        ("every=1", 0),
+        // Again with a collection after every few new sets: nothing that is still needed may go.
+        ("every=1,collect=1", 1 << 32),
+        // Where somebody observes, acquires end epochs, too; and the recorder logs the accesses.
+        ("every=1,mode=record", 1 << 33),
+        // Clocks that begin just before their last value.
+        ("every=1,clock=4294967290", 1 << 34),
+    ];
+    let count = soak::count(SCRIPTS, SCRIPTS_OF_A_SOAK);
+    let mut tallies = settings.map(|_| [0_u64; 2]);
+    let starts: Vec<u64> = (0..count).step_by(BATCH as usize).collect();
+    let mut done = 0;
+    // The settings take turns, so that a soak that is cut has tried all of them.
+    for start in starts.into_iter().take_while(|_| !soak::is_over()) {
+        let end = (start + BATCH).min(count);
+        for ((options, first), tally) in settings.iter().zip(&mut tallies) {
+            for found in batch(&program, options, first + start..first + end) {
+                tally[usize::from(found)] += 1;
+            }
+            done += end - start;
         }
     }
+    soak::report("racy bytes of native runs = closure, in four settings", done, 4 * count, 0);
     // Both directions must have been tested.
-    assert!(racing > count / 10 && quiet > count / 10, "{racing} with races, {quiet} without");
+    for [quiet, racing] in tallies {
+        let all = quiet + racing;
+        assert!(racing > all / 10 && quiet > all / 10, "{racing} with races, {quiet} without");
+    }
 }
 
 /// Whether each script had races.

@@ -7,6 +7,7 @@ use crate::fixtures::is_chosen;
 use crate::random::raddle;
 use raddle_testkit::fixtures::{files, parse};
 use raddle_testkit::programs::{Profile, Sample, branchy, generate, knotted};
+use raddle_testkit::soak;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,12 +27,14 @@ type Found = BTreeSet<(String, Vec<u64>)>;
 fn fixtures_are_explored_natively_with_the_same_findings() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let chosen = files(&root).expect("tests/fixtures").into_iter().filter(|path| is_chosen(path));
-    let all = is_soak() || std::env::var_os("RADDLE_FIXTURE").is_some();
+    let all = soak::is_on() || std::env::var_os("RADDLE_FIXTURE").is_some();
     let chosen: Vec<_> = chosen.step_by(if all { 1 } else { 3 }).collect();
-    let (next, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let compared = AtomicUsize::new(0);
+    let cases = Mutex::new(soak::cases("fixtures explored natively", chosen.iter()));
+    let next = || cases.lock().expect("nobody panics").next();
     let complaints = Mutex::new(Vec::new());
     let work = || {
-        while let Some(path) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(path) = next() {
             let text = std::fs::read_to_string(path).expect("it is readable");
             let fixture = parse(&text).expect("it is right");
             // Of values from outside two are tried natively.
@@ -65,7 +68,7 @@ fn fixtures_are_explored_natively_with_the_same_findings() {
 fn random_programs_are_explored_natively_with_the_same_findings() {
     let all: [&dyn Fn(u64) -> Sample; 3] = [&|seed| generate(seed, &Profile::default()), &branchy, &knotted];
     let (mut compared, mut racy, mut as_many) = (0, 0, 0);
-    for seed in 0..if is_soak() { 300 } else { 4 } {
+    for seed in soak::cases_of_seeds("random programs explored natively", soak::seeds(4, 300)) {
         for make in all {
             let folder = tempfile::tempdir().expect("a folder");
             let file = folder.path().join("program.c");
@@ -147,10 +150,6 @@ fn found(report: &Value) -> Found {
     let kind = |finding: &Value| finding["kind"].as_str().unwrap_or_default().to_owned();
     let wanted = findings.iter().filter(|finding| KINDS.contains(&kind(finding).as_str()));
     wanted.map(|finding| (kind(finding), lines(finding))).collect()
-}
-
-fn is_soak() -> bool {
-    std::env::var_os("RADDLE_SOAK").is_some()
 }
 
 /// Explores a program, in a folder of its own; verdict, reasons and findings as text.

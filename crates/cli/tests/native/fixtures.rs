@@ -5,21 +5,23 @@
 //! A slice in `cargo test`; `RADDLE_SOAK=1` takes all, `RADDLE_FIXTURE=part-of-a-path` some.
 
 use raddle_testkit::fixtures::{DataModels, Fixture, MarkKind, Truth, files, parse};
+use raddle_testkit::soak;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn fixtures_run_natively_with_equal_truth() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let chosen: Vec<PathBuf> =
         files(&root).expect("tests/fixtures").into_iter().filter(|path| is_chosen(path)).collect();
-    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (cases, complaints) =
+        (Mutex::new(soak::cases("fixtures natively", chosen.iter())), Mutex::new(Vec::new()));
+    let next = || cases.lock().expect("no fixture panics").next();
     let work = || {
-        while let Some(path) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(path) = next() {
             let name = path.strip_prefix(&root).unwrap_or(path).display().to_string();
             let found = examine(path, &name);
             let found = found.into_iter().map(|line| format!("{name}: {line}"));
@@ -49,7 +51,7 @@ pub(super) fn is_chosen(path: &Path) -> bool {
     }
     let sum: u64 =
         path.as_os_str().as_encoded_bytes().iter().rev().take(20).map(|byte| u64::from(*byte)).sum();
-    std::env::var_os("RADDLE_SOAK").is_some() || sum.is_multiple_of(7)
+    soak::is_on() || sum.is_multiple_of(7)
 }
 
 /// Fixtures that some schedules do not show a race of, or that do not run as they stand; each line has its reason.

@@ -4,6 +4,7 @@
 //! the search, and nothing is reported of a program that is safe.
 
 use raddle_testkit::programs::{Profile, Sample, branchy, generate, knotted};
+use raddle_testkit::soak::{cases_of_seeds, seeds};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,8 +33,8 @@ fn reports_are_among_those_of_the_search() {
         ("knotted", &knotted),
     ];
     let (mut safe, mut racy, mut seen) = (0, 0, 0);
-    for (name, make) in all {
-        for seed in seeds() {
+    for seed in cases_of_seeds("native reports are among those of the search", seeds(6, 1_000)) {
+        for (name, make) in all {
             let Some((searched, found)) = compare(&make(seed)) else { continue };
             let (safe_here, racy_here) = (searched.is_empty(), !searched.is_empty());
             safe += u64::from(safe_here);
@@ -48,16 +49,6 @@ fn reports_are_among_those_of_the_search() {
     }
     println!("{safe} safe programs, {racy} racy ones, races seen in {seen} of these");
     assert!(safe > 3 && seen > 0, "{safe} safe, races seen in {seen}");
-}
-
-/// `RADDLE_PROGRAMS=a..b` names others.
-fn seeds() -> std::ops::Range<u64> {
-    let named = std::env::var("RADDLE_PROGRAMS").ok();
-    let named = named.as_deref().and_then(|text| text.split_once(".."));
-    if let Some((Ok(first), Ok(end))) = named.map(|(first, end)| (first.parse(), end.parse())) {
-        return first..end;
-    }
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { 1_000 } else { 6 }
 }
 
 /// Pairs by the search, and in native runs. `None`: the search does not decide, or the program has other errors.

@@ -7,6 +7,7 @@ use crate::fixtures::is_chosen;
 use crate::random::raddle;
 use raddle_testkit::fixtures::{files, parse};
 use raddle_testkit::programs::{Profile, Sample, branchy, generate, knotted};
+use raddle_testkit::soak;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,21 +18,19 @@ use std::time::Instant;
 const INTERPRETED: [&str; 3] =
     ["32-bit programs are interpreted only", "a native run does not show", "cannot be linked"];
 
-fn is_soak() -> bool {
-    std::env::var_os("RADDLE_SOAK").is_some()
-}
-
 #[test]
 fn fixtures_are_reproduced_every_time() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let chosen = files(&root).expect("tests/fixtures").into_iter().filter(|path| is_chosen(path));
-    let all = is_soak() || std::env::var_os("RADDLE_FIXTURE").is_some();
+    let all = soak::is_on() || std::env::var_os("RADDLE_FIXTURE").is_some();
     let chosen: Vec<_> = chosen.step_by(if all { 1 } else { 3 }).collect();
-    let times = if is_soak() { "100" } else { "3" };
-    let (next, replayed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let times = if soak::is_on() { "100" } else { "3" };
+    let replayed = AtomicUsize::new(0);
+    let cases = Mutex::new(soak::cases("races of fixtures replay natively, 100 times", chosen.iter()));
+    let next = || cases.lock().expect("nobody panics").next();
     let complaints = Mutex::new(Vec::new());
     let work = || {
-        while let Some(path) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(path) = next() {
             let fixture =
                 parse(&std::fs::read_to_string(path).expect("it is readable")).expect("it is right");
             let folder = tempfile::tempdir().expect("a folder");
@@ -68,7 +67,7 @@ fn fixtures_are_reproduced_every_time() {
 fn random_programs_are_reproduced() {
     let all: [&dyn Fn(u64) -> Sample; 3] = [&|seed| generate(seed, &Profile::default()), &branchy, &knotted];
     let mut replayed = 0;
-    for seed in 0..if is_soak() { 300 } else { 4 } {
+    for seed in soak::cases_of_seeds("races of random programs replay natively", soak::seeds(4, 300)) {
         for make in all {
             let folder = tempfile::tempdir().expect("a folder");
             let text = make(seed).source.text();

@@ -8,12 +8,9 @@ use raddle_testkit::random::Random;
 use raddle_testkit::script::{
     Act, Block, Cond, How, LockKind, Mode, Place, RmwKind, Script, ScriptMachine, Stmt, Value, c_text, shrink,
 };
+use raddle_testkit::soak::cases_of_seeds;
+pub use raddle_testkit::soak::seeds;
 use std::collections::BTreeSet;
-
-/// Scripts per test: a slice, or all of them with RADDLE_SOAK=1.
-pub fn seeds(slice: u64, soak: u64) -> std::ops::Range<u64> {
-    0..if std::env::var_os("RADDLE_SOAK").is_some() { soak } else { slice }
-}
 
 pub fn limits(goal: Goal) -> Limits<'static> {
     Limits { goal, steps: 60_000, run_steps: 400, ..Limits::default() }
@@ -34,9 +31,9 @@ pub fn for_all(
     generate: impl Fn(u64) -> Script,
     check: impl Fn(&Script) -> Option<Result<(), String>>,
 ) {
-    let total = seeds.end - seeds.start;
+    let mut cases = cases_of_seeds(name, seeds);
     let mut undecided = 0;
-    for seed in seeds {
+    for seed in cases.by_ref() {
         let script = generate(seed);
         match check(&script) {
             None => undecided += 1,
@@ -50,8 +47,10 @@ pub fn for_all(
             }
         }
     }
+    let total = cases.done();
+    cases.too_large(undecided);
     println!("{name}: {total} scripts, {undecided} too large to decide");
-    assert!(undecided * 3 < total, "{undecided} of {total} scripts are too large to say anything");
+    assert!(undecided * 3 <= total, "{undecided} of {total} scripts are too large to say anything");
 }
 
 /// Scripts of little but critical sections, whose contents mostly meet, with branches on what they read.

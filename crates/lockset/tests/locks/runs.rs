@@ -17,6 +17,7 @@ use raddle_libmodel::Models;
 use raddle_machine::{Machine, ObjectKind, Status, TraceSink};
 use raddle_testkit::programs::{Profile, batch, generate, prefix, slice};
 use raddle_testkit::random::Random;
+use raddle_testkit::soak;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,12 +35,17 @@ fn held_in_random_programs() {
     let mut tally = Tally::default();
     let seeds: Vec<u64> = match std::env::var("RADDLE_PROGRAM") {
         Ok(seed) => vec![seed.parse().expect("a seed")],
-        Err(_) => (0..if std::env::var_os("RADDLE_SOAK").is_some() { 20_000 } else { 120 }).collect(),
+        Err(_) => soak::seeds(120, 20_000).collect(),
     };
     // Locks that are destroyed in use are taken out of these facts later.
     let profile = Profile { destroyed: 0, ..Profile::default() };
     let folder = tempfile::tempdir().expect("a folder for C files");
+    let mut done = 0;
     for chunk in seeds.chunks(120) {
+        if soak::is_over() {
+            break;
+        }
+        done += chunk.len() as u64;
         let samples: Vec<_> = chunk.iter().map(|seed| generate(*seed, &profile)).collect();
         let file = folder.path().join("programs.c");
         std::fs::write(&file, batch(&samples)).expect("writable");
@@ -52,6 +58,7 @@ fn held_in_random_programs() {
             }
         }
     }
+    soak::report("held locks of random programs", done, seeds.len() as u64, 0);
     if seeds.len() > 1 {
         let Tally { points, holds, histories } = tally;
         assert!(holds > 2_000 && histories > 20, "{points} points, {holds} holds, {histories} histories");
@@ -64,7 +71,7 @@ fn held_in_the_fixtures() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = c_files(&root.join("../../tests/fixtures"));
     files.extend(c_files(&root.join("tests/locks")));
-    let every = if std::env::var_os("RADDLE_SOAK").is_some() { 1 } else { 5 };
+    let every = if soak::is_on() { 1 } else { 5 };
     for (number, file) in files.iter().enumerate().step_by(every) {
         let Ok(program) = lowered(file) else { continue };
         if program.function_by_symbol("main").is_none() {
