@@ -14,8 +14,8 @@ use std::path::Path;
 use inkwell::context::Context;
 use raddle_ir::DataModel;
 
-use crate::compile::{Compiled, Origin, Unit};
-use crate::llvm::{Module, new_context};
+use crate::compile::{Compiled, Language, Origin, Unit};
+use crate::llvm::{Module, Value, new_context};
 use crate::toolchain;
 use crate::{FrontendError, Request};
 
@@ -23,6 +23,8 @@ pub(crate) struct Linked<'c> {
     pub(crate) module: Module<'c>,
     pub(crate) data_model: DataModel,
     pub(crate) warnings: Vec<String>,
+    /// Functions that are `inline` and without a body all the same.
+    pub(crate) withheld: BTreeSet<String>,
 }
 
 const TRIPLE_64: &str = "x86_64-pc-linux-gnu";
@@ -37,7 +39,7 @@ pub(crate) fn link<'c>(
     request: &Request,
 ) -> Result<Linked<'c>, FrontendError> {
     let mut modules = Vec::new();
-    let mut warnings = Vec::new();
+    let (mut warnings, mut withheld) = (Vec::new(), BTreeSet::new());
     for unit in &compiled.units {
         let module = read(context, unit, compiled.data_model)?;
         let found = data_model(&module).ok_or_else(|| FrontendError::ForeignTarget {
@@ -48,11 +50,14 @@ pub(crate) fn link<'c>(
         if found != wanted && (request.data_model.is_some() || unit.origin == Origin::Compiled) {
             return Err(FrontendError::DataModel { path: unit.source.clone(), found, wanted });
         }
-        if module.has_assembly() {
+        if !module.assembly().is_empty() {
             warnings.push(format!(
                 "{}: assembly outside of functions is not read; functions written in it have no body",
                 unit.source.display()
             ));
+        }
+        if unit.language == Language::C {
+            withheld.extend(withheld_bodies(&module));
         }
         modules.push((unit, module, found));
     }
@@ -73,7 +78,22 @@ pub(crate) fn link<'c>(
         module.link(other).map_err(|message| FrontendError::Link { path: unit.source.clone(), message })?;
     }
     module.promote_locals().map_err(|reason| FrontendError::Tool { what: "mem2reg".to_owned(), reason })?;
-    Ok(Linked { module, data_model, warnings })
+    Ok(Linked { module, data_model, warnings, withheld })
+}
+
+/// Clang does not emit the inline definition of a function that is also `noinline`. It shows in the debug information that our flags ask
+/// for: a function that is called and defined elsewhere is described there, unless it is declared `inline` (or without a prototype).
+fn withheld_bodies(module: &Module<'_>) -> Vec<String> {
+    let described = |function: &Value<'_>| function.subprogram(module.context()).is_some();
+    let prototype = |function: &Value<'_>| {
+        function.global_type().is_some_and(|ty| !ty.is_variadic() || !ty.param_types().is_empty())
+    };
+    let called = |function: &Value<'_>| function.users().any(|user| user.called_value() == Some(*function));
+    let candidates = module.functions().filter(|function| function.is_declaration() && !described(function));
+    let names = candidates.filter(|function| prototype(function) && called(function)).map(Value::name);
+    // Functions that clang itself calls have no declaration either; of those of a library we know what they do.
+    let own = |name: &String| !name.starts_with("llvm.") && !name.starts_with('_');
+    names.filter(|name| own(name) && raddle_libmodel::lookup(name).is_none()).collect()
 }
 
 /// The data model of a bitcode file, if it can be read and says one.

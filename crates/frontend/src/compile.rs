@@ -1,8 +1,13 @@
-//! Sources to bitcode with clang 19: at `-O0`, with debug information, forgiving towards old C.
+//! Sources to bitcode with clang 19: as the programmer wrote them, with debug information, forgiving towards old C.
+//!
+//! Clang generates code for `-O1`, because only then does it give the bodies of functions that are `inline` but not defined here (C99
+//! 6.7.4p7, gnu89 `extern inline`). No pass runs, so the code is that of `-O0` otherwise: no lifetime markers, which would lead every exit of
+//! a block through one place, and the macros of `-O0`, without which the headers of glibc define functions of their own.
 //!
 //! A source is tried as `gnu17` with its old-C errors turned into nothing, then as `gnu89`; a preprocessed file that clang still does
 //! not understand is preprocessed again with the words of gcc's headers replaced (assumption A-LAYOUT). The first complaint is the
-//! one that the user sees.
+//! one that the user sees. A source that calls functions without declaring them is compiled with clang's built-in functions, which give
+//! `malloc` and the others of the C library their own types, as compilers do: without them each would return an `int`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,11 +22,8 @@ use crate::preprocessed::{replacements, source_of};
 use crate::toolchain::{self, Outcome, run};
 use crate::{FrontendError, Request};
 
-/// Always given. `-O0` without `optnone`, or mem2reg would do nothing; names kept; libc calls left as calls where clang would
-/// compute them with functions of its own run-time library.
-const FLAGS: [&str; 18] = [
-    "-w",
-    "-fno-builtin",
+/// Always given. Names kept.
+const FLAGS: [&str; 21] = [
     "-g",
     "-pthread",
     "-fcommon",
@@ -35,14 +37,53 @@ const FLAGS: [&str; 18] = [
     "-U_FORTIFY_SOURCE",
     "-emit-llvm",
     "-c",
-    "-O0",
+    "-O1",
     "-Xclang",
-    "-disable-O0-optnone",
+    "-disable-llvm-passes",
+    "-Xclang",
+    "-disable-lifetime-markers",
+    "-fno-strict-aliasing",
+    "-U__OPTIMIZE__",
+    "-D__NO_INLINE__",
 ];
 
+/// Whether clang takes functions of the C library for its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Functions {
+    /// Every function is declared: libc calls are left as calls where clang would compute them with code of its own.
+    Declared,
+    /// Some are not, so that clang has to know their types.
+    Undeclared,
+}
+
+/// How clang marks the error that [`Functions::Declared`] asks for.
+const UNDECLARED_ERROR: &str = "-Wimplicit-function-declaration]";
+
+impl Functions {
+    /// No warnings. C89 only warns of a call without a declaration, and `-w` hides what a flag makes an error of.
+    fn flags(self, standard: Standard) -> &'static [&'static str] {
+        match (self, standard) {
+            (Functions::Declared, Standard::C99) => {
+                &["-w", "-fno-builtin", "-Werror=implicit-function-declaration"]
+            }
+            (Functions::Declared, Standard::C89) => {
+                &["-Wno-everything", "-fno-builtin", "-Werror=implicit-function-declaration"]
+            }
+            (Functions::Undeclared, _) => &["-w", "-Wno-implicit-function-declaration"],
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standard {
+    /// Or older.
+    C89,
+    /// Or newer; also C++.
+    C99,
+}
+
 /// What old C does and new clang rejects.
-const OLD_C: [&str; 8] = [
-    "-Wno-implicit-function-declaration",
+const OLD_C: [&str; 7] = [
     "-Wno-implicit-int",
     "-Wno-int-conversion",
     "-Wno-incompatible-pointer-types",
@@ -69,6 +110,7 @@ pub(crate) struct Unit {
     pub(crate) source: PathBuf,
     pub(crate) bitcode: PathBuf,
     pub(crate) origin: Origin,
+    pub(crate) language: Language,
     /// The file behind a preprocessed one.
     primary: Option<PathBuf>,
 }
@@ -79,6 +121,13 @@ pub(crate) enum Origin {
     Compiled,
     /// Given by the user: may be anything.
     Given,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    C,
+    /// C++, or bitcode that does not say.
+    Other,
 }
 
 pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, FrontendError> {
@@ -121,7 +170,11 @@ pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, Fronte
         if let Some(bitcode) = done.bitcode {
             let primary = (job.kind == InputKind::PreprocessedC).then(|| source_of(&job.input)).flatten();
             let origin = if job.kind == InputKind::Bitcode { Origin::Given } else { Origin::Compiled };
-            units.push(Unit { source: job.source.clone(), bitcode, origin, primary });
+            let language = match job.kind {
+                InputKind::C | InputKind::PreprocessedC => Language::C,
+                _ => Language::Other,
+            };
+            units.push(Unit { source: job.source.clone(), bitcode, origin, language, primary });
         }
     }
     Ok(Compiled { units, database, data_model, warnings, assumptions, _folder: folder })
@@ -215,8 +268,9 @@ impl Job {
         let mut warnings = Vec::new();
         let mut first: Option<String> = None;
         for attempt in self.attempts() {
+            let mut functions = Functions::Declared;
             loop {
-                let outcome = self.clang(clang, data_model, &flags, attempt, output)?;
+                let outcome = self.clang(clang, data_model, &flags, attempt, functions, output)?;
                 if outcome.success {
                     let replaced = attempt.replace;
                     return Ok(Done { bitcode: Some(output.to_owned()), replaced, warnings });
@@ -226,6 +280,13 @@ impl Job {
                 let before = flags.len();
                 flags.retain(|flag| !unknown.contains(flag));
                 if flags.len() == before {
+                    // In C89, a pragma may have turned another warning into an error, too.
+                    let retry =
+                        outcome.message.contains(UNDECLARED_ERROR) || self.standard(attempt) == Standard::C89;
+                    if retry && functions == Functions::Declared {
+                        functions = Functions::Undeclared;
+                        continue;
+                    }
                     first.get_or_insert(outcome.message);
                     break;
                 }
@@ -254,12 +315,20 @@ impl Job {
         attempts
     }
 
+    fn standard(&self, attempt: Attempt) -> Standard {
+        let given = self.flags.iter().rfind(|flag| flag.starts_with("-std=") || *flag == "-ansi");
+        let name = attempt.standard.or(given.map(String::as_str)).unwrap_or_default();
+        let old = ["-ansi", "89", "90", "1990", "199409"].iter().any(|end| name.ends_with(end));
+        if old && self.kind != InputKind::Cxx { Standard::C89 } else { Standard::C99 }
+    }
+
     fn clang(
         &self,
         clang: &Path,
         data_model: DataModel,
         flags: &[String],
         attempt: Attempt,
+        functions: Functions,
         output: &Path,
     ) -> Result<Outcome, FrontendError> {
         let mut arguments: Vec<OsString> = Vec::new();
@@ -274,6 +343,7 @@ impl Job {
         if self.kind != InputKind::Cxx {
             arguments.extend(OLD_C.iter().map(OsString::from));
         }
+        arguments.extend(functions.flags(self.standard(attempt)).iter().map(OsString::from));
         if self.kind == InputKind::PreprocessedC {
             if attempt.replace {
                 arguments.extend(replacements(data_model).into_iter().map(OsString::from));

@@ -1,6 +1,6 @@
 //! Runs clang, reads LLVM 19 bitcode, lowers it to Raddle's IR. LLVM stops at this crate's door.
 //!
-//! Way of the data: [`inputs`] tells sources from bitcode, binaries with bitcode in them ([`embedded`]) and databases; [`compile`] makes bitcode (`-O0 -g`, because optimised
+//! Way of the data: [`inputs`] tells sources from bitcode, binaries with bitcode in them ([`embedded`]) and databases; [`compile`] makes bitcode (before any pass, because optimised
 //! code has lost races before anyone looks); [`bitcode`] reads, checks and links it and promotes locals to registers (mem2reg
 //! only); [`lower`] turns it into `ir::Program`. Bad input is an error of [`FrontendError`], never a panic; a construct that has no
 //! meaning in the IR is an `Unsupported` instruction there.
@@ -60,11 +60,12 @@ pub fn load(request: &Request) -> Result<Loaded, FrontendError> {
     let plan = inputs::plan(request)?;
     let compiled = compile::compile(&plan, request)?;
     let context = llvm::new_context();
-    let bitcode::Linked { module, data_model, warnings: linking } =
+    let bitcode::Linked { module, data_model, warnings: linking, withheld } =
         bitcode::link(&context, &compiled, request)?;
     let names = lower::SourceNames {
         working_directory: std::env::current_dir().unwrap_or_default(),
         primary: compiled.primary_sources(),
+        withheld,
     };
     let (program, more) = lower::lower(&module, data_model, names);
     let mut warnings = compiled.warnings;

@@ -22,7 +22,9 @@ mod module;
 mod names;
 mod path;
 mod places;
+mod startup;
 mod types;
+mod unwinding;
 mod vectors;
 
 pub(crate) use module::{SourceNames, lower, lower_with_origins};

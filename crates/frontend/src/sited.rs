@@ -37,7 +37,7 @@ pub fn load_sited(request: &Request) -> Result<Sited, FrontendError> {
     let plan = inputs::plan(request)?;
     let compiled = compile::compile(&plan, request)?;
     let context = new_context();
-    let bitcode::Linked { module, data_model, warnings: linking } =
+    let bitcode::Linked { module, data_model, warnings: linking, withheld } =
         bitcode::link(&context, &compiled, request)?;
     if data_model != DataModel::Lp64 {
         let path = request.inputs.first().cloned().unwrap_or_default();
@@ -46,6 +46,7 @@ pub fn load_sited(request: &Request) -> Result<Sited, FrontendError> {
     let names = SourceNames {
         working_directory: std::env::current_dir().unwrap_or_default(),
         primary: compiled.primary_sources(),
+        withheld,
     };
     let bitcode = module.write();
     let (program, more, origins) = lower_with_origins(&module, data_model, names);
@@ -92,8 +93,10 @@ pub fn link_sited(units: &[SitedUnit<'_>]) -> Result<Sited, FrontendError> {
     let mut module =
         Module::read_bytes(&context, &bitcode).map_err(|message| FrontendError::Bitcode { path, message })?;
     module.promote_locals().map_err(|reason| FrontendError::Tool { what: "mem2reg".to_owned(), reason })?;
-    let names =
-        SourceNames { working_directory: std::env::current_dir().unwrap_or_default(), primary: Vec::new() };
+    let names = SourceNames {
+        working_directory: std::env::current_dir().unwrap_or_default(),
+        ..SourceNames::default()
+    };
     let (program, warnings, origins) = lower_with_origins(&module, DataModel::Lp64, names);
     let sites: Vec<_> = origins.into_iter().map(|(inst, site)| (inst, site.0)).collect();
     module.attach(SITE_KIND, &sites);

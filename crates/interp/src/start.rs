@@ -196,14 +196,15 @@ fn library_variables(
     Ok(blocks)
 }
 
-/// `argc`, `argv`, `envp`, as far as `main` asks for them.
+/// `argc`, `argv`, `envp`, if `main` or a constructor asks for them.
 fn main_args(
     memory: &mut Memory,
     program: &Program,
     main: FunctionId,
     options: &Options,
 ) -> Result<Vec<(u128, Ty)>, Full> {
-    if program.functions[main].params.is_empty() {
+    let mut takers = program.constructors.iter().chain([&main]);
+    if takers.all(|&function| program.functions[function].params.is_empty()) {
         return Ok(Vec::new());
     }
     let argv = string_array(memory, "argv", &options.args)?;

@@ -28,6 +28,8 @@ pub struct Function {
     pub span: Option<Span>,
     /// Whether `span` is in the primary source file of its compilation (and not in a header).
     pub in_primary_file: bool,
+    /// The body is a copy that a header of the system gives of a library function (`atoi` of glibc under optimisation).
+    pub library_copy: bool,
     pub params: Vec<Param>,
     pub variadic: bool,
     /// Types of the values returned (several where the lowering split an aggregate).

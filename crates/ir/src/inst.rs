@@ -382,6 +382,9 @@ pub enum IntrinsicOp {
     Cos,
     /// The class test of `isnan` and friends: value, mask (32-bit constant); result 1 bit.
     IsFpClass,
+    /// A value that something outside the program may have changed (`const volatile`): any of its type; where the program is run, the
+    /// argument.
+    Outside,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -344,6 +344,7 @@ impl<'p, N: Naming> Printer<'p, N> {
         self.list(&function.returns, |p, ty| p.ty(*ty));
         for (word, holds) in [
             ("primary", function.in_primary_file),
+            ("copy", function.library_copy),
             ("variadic", function.variadic),
             ("address_taken", function.address_taken),
             ("noreturn", function.noreturn),

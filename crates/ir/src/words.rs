@@ -159,4 +159,5 @@ words!(IntrinsicOp {
     Sin = "sin",
     Cos = "cos",
     IsFpClass = "is_fpclass",
+    Outside = "outside",
 });

@@ -49,7 +49,7 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
         return Meaning::Effect(effect, vec!["A-LOCKFN"]);
     }
     let row = lookup(name);
-    if !function.is_defined() {
+    if !function.is_defined() || (function.library_copy && row.is_some()) {
         if config.ignore.iter().any(|ignored| ignored == name) {
             return Meaning::Effect(Effect::Nothing { result: 0 }, vec!["A-IGNORE"]);
         }
@@ -59,6 +59,9 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
             None if name.starts_with("__VERIFIER_nondet_") => {
                 let reason = "a nondeterministic value of an unknown type";
                 Meaning::Effect(Effect::Unsupported { reason }, Vec::new())
+            }
+            None if throws(name) => {
+                Meaning::Effect(Effect::Unsupported { reason: "a C++ exception" }, Vec::new())
             }
             None => Meaning::Unknown,
         };
@@ -88,6 +91,12 @@ fn library_name<'p>(program: &'p Program, function: &Function) -> &'p str {
         Some((stem, _)) if stem == name => name,
         _ => symbol.strip_prefix('\u{1}').unwrap_or(symbol),
     }
+}
+
+/// `std::__throw_out_of_range(…)` and its siblings, which the headers of the C++ library call.
+fn throws(name: &str) -> bool {
+    let rest = name.strip_prefix("_ZSt").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    rest.is_some_and(|rest| rest.starts_with("__throw_"))
 }
 
 /// A nondeterministic value is no wider than the declared result: `long` depends on the data model.

@@ -14,6 +14,8 @@ enum Defined {
     No,
     InPrimaryFile,
     InHeader,
+    /// A copy of a library function in a header of the system.
+    Copy,
 }
 
 /// A program of one function with one parameter.
@@ -43,6 +45,7 @@ fn returning(
         name: program.strings.intern(name),
         span: None::<Span>,
         in_primary_file: defined == Defined::InPrimaryFile,
+        library_copy: defined == Defined::Copy,
         params: vec![Param { reg: Reg(0), by_value: None, debug_type }],
         variadic: false,
         returns: returns.to_vec(),
@@ -241,4 +244,26 @@ fn nondeterministic_values_have_the_width_of_the_declaration() {
     let body =
         meaning("__VERIFIER_nondet_x", "__VERIFIER_nondet_x", Defined::InHeader, Parameter::Unknown, "");
     assert_eq!(body, Meaning::Body);
+}
+
+#[test]
+fn a_row_wins_over_the_copy_of_a_header() {
+    for name in ["atoi", "tolower", "getchar"] {
+        assert_eq!(meaning(name, name, Defined::Copy, Parameter::Unknown, ""), of_row(name), "{name}");
+        let own = meaning(name, name, Defined::InHeader, Parameter::Unknown, "");
+        assert_eq!(own, Meaning::Body, "{name}");
+    }
+    let other =
+        meaning("no_row_has_this_name", "no_row_has_this_name", Defined::Copy, Parameter::Unknown, "");
+    assert_eq!(other, Meaning::Body);
+}
+
+#[test]
+fn what_throws_is_not_supported() {
+    for name in ["__cxa_throw", "_ZSt20__throw_out_of_rangePKc", "_ZSt24__throw_out_of_range_fmtPKcz"] {
+        let meaning = meaning(name, name, Defined::No, Parameter::Unknown, "");
+        assert!(matches!(meaning, Meaning::Effect(Effect::Unsupported { .. }, _)), "{name}");
+    }
+    let other = meaning("_ZSt9terminatev", "_ZSt9terminatev", Defined::No, Parameter::Unknown, "");
+    assert_eq!(other, Meaning::Unknown);
 }

@@ -551,7 +551,11 @@ impl Solver<'_> {
     fn intrinsic(&mut self, f: FunctionId, dsts: &[Reg], op: IntrinsicOp, args: &[Operand]) {
         let Some(dst) = dsts.first() else { return };
         match op {
-            IntrinsicOp::SMin | IntrinsicOp::SMax | IntrinsicOp::UMin | IntrinsicOp::UMax => {
+            IntrinsicOp::SMin
+            | IntrinsicOp::SMax
+            | IntrinsicOp::UMin
+            | IntrinsicOp::UMax
+            | IntrinsicOp::Outside => {
                 self.join(f, *dst, args, SAME);
             }
             IntrinsicOp::Bswap

@@ -8,7 +8,8 @@ use inkwell::llvm_sys::core::{
     LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString,
     LLVMGetInstructionOpcode, LLVMGetMaskValue, LLVMGetNormalDest, LLVMGetNumArgOperands, LLVMGetNumIndices,
     LLVMGetNumMaskElements, LLVMGetNumSuccessors, LLVMGetOrdering, LLVMGetSuccessor,
-    LLVMGetTypeAttributeValue, LLVMGetVolatile, LLVMGetWeak, LLVMIsAtomicSingleThread, LLVMIsTypeAttribute,
+    LLVMGetTypeAttributeValue, LLVMGetUnwindDest, LLVMGetVolatile, LLVMGetWeak, LLVMIsAtomicSingleThread,
+    LLVMIsTypeAttribute,
 };
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate,
@@ -87,6 +88,10 @@ impl<'m> Value<'m> {
 
     pub(crate) fn normal_destination(self) -> Option<Block<'m>> {
         self.is(LLVMOpcode::LLVMInvoke).then(|| Block::new(unsafe { LLVMGetNormalDest(self.raw) }))
+    }
+
+    pub(crate) fn unwind_destination(self) -> Option<Block<'m>> {
+        self.is(LLVMOpcode::LLVMInvoke).then(|| Block::new(unsafe { LLVMGetUnwindDest(self.raw) }))
     }
 
     /// The text and constraints of inline assembly.

@@ -32,7 +32,7 @@ use inkwell::llvm_sys::transforms::pass_builder::{
 };
 use inkwell::memory_buffer::MemoryBuffer;
 
-use super::{Type, TypeKind, Value, take_message};
+use super::{Type, TypeKind, Value, copy_bytes, take_message};
 
 pub(crate) struct Module<'c> {
     raw: LLVMModuleRef,
@@ -185,8 +185,10 @@ impl<'c> Module<'c> {
 
     pub(crate) fn symbols(&self) -> impl Iterator<Item = ExternalSymbol> {
         let all = self.functions().chain(self.globals());
-        all.filter(|value| !value.is_local())
-            .map(|value| ExternalSymbol { name: value.name(), is_definition: !value.is_declaration() })
+        all.filter(|value| !value.is_local()).map(|value| ExternalSymbol {
+            name: value.name(),
+            is_definition: !value.is_declaration() && !value.is_inline_definition(),
+        })
     }
 
     pub(crate) fn function(&self, name: &str) -> Option<Value<'_>> {
@@ -194,11 +196,10 @@ impl<'c> Module<'c> {
         Value::maybe(unsafe { LLVMGetNamedFunction(self.raw, name.as_ptr()) })
     }
 
-    /// Whether the source has assembly outside of functions.
-    pub(crate) fn has_assembly(&self) -> bool {
+    /// Assembly outside of functions.
+    pub(crate) fn assembly(&self) -> String {
         let mut length = 0;
-        unsafe { LLVMGetModuleInlineAsm(self.raw, &mut length) };
-        length > 0
+        unsafe { copy_bytes(LLVMGetModuleInlineAsm(self.raw, &mut length), length) }
     }
 
     pub(crate) fn layout(&self) -> Layout<'_> {

@@ -1,5 +1,6 @@
 //! Values, blocks and functions.
 
+use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use inkwell::llvm_sys::core::{
@@ -7,9 +8,10 @@ use inkwell::llvm_sys::core::{
     LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
     LLVMGetFirstBasicBlock, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetInitializer, LLVMGetLinkage,
     LLVMGetNextBasicBlock, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetParam, LLVMGetTypeAttributeValue, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2,
-    LLVMGlobalGetValueType, LLVMIsABasicBlock, LLVMIsAInstruction, LLVMIsDeclaration, LLVMIsGlobalConstant,
-    LLVMIsThreadLocal, LLVMIsTypeAttribute, LLVMPrintValueToString, LLVMTypeOf, LLVMValueAsBasicBlock,
+    LLVMGetParam, LLVMGetSection, LLVMGetTypeAttributeValue, LLVMGetUser, LLVMGetValueKind,
+    LLVMGetValueName2, LLVMGlobalGetValueType, LLVMIsABasicBlock, LLVMIsAInstruction, LLVMIsDeclaration,
+    LLVMIsGlobalConstant, LLVMIsThreadLocal, LLVMIsTypeAttribute, LLVMPrintValueToString, LLVMTypeOf,
+    LLVMValueAsBasicBlock,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMLinkage, LLVMValueKind};
@@ -156,6 +158,25 @@ impl<'m> Value<'m> {
 
     pub(crate) fn is_declaration(self) -> bool {
         self.is_global_value() && unsafe { LLVMIsDeclaration(self.raw) != 0 }
+    }
+
+    /// A body that serves this unit alone: the definition proper is elsewhere (`inline` of C99, `extern inline` of gnu89).
+    pub(crate) fn is_inline_definition(self) -> bool {
+        self.is_global_value()
+            && matches!(unsafe { LLVMGetLinkage(self.raw) }, LLVMLinkage::LLVMAvailableExternallyLinkage)
+    }
+
+    /// The section that a function or variable is to be put in; empty for the usual one.
+    pub(crate) fn section(self) -> String {
+        if !matches!(self.kind(), ValueKind::Function | ValueKind::GlobalVariable) {
+            return String::new();
+        }
+        let name = unsafe { LLVMGetSection(self.raw) };
+        if name.is_null() {
+            String::new()
+        } else {
+            unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+        }
     }
 
     /// The type of the variable or function behind a global value.

@@ -1,4 +1,4 @@
-//! Branches, switches, computed goto, returns, and calls that may unwind.
+//! Branches, switches, computed goto and returns.
 
 use raddle_ir::{Operand, Terminator};
 
@@ -62,15 +62,6 @@ impl<'m> FunctionLowerer<'_, 'm> {
             None => Vec::new(),
         };
         self.terminate(Terminator::Ret { values });
-        Ok(())
-    }
-
-    /// C code never unwinds into the other destination: a call, then a branch to the normal one.
-    pub(super) fn invoke(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let normal = inst.normal_destination().ok_or_else(|| "invoke without a destination".to_owned())?;
-        let normal = self.block_id(normal)?;
-        self.call(inst)?;
-        self.terminate(Terminator::Br(normal));
         Ok(())
     }
 }

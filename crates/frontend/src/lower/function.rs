@@ -19,12 +19,7 @@ use crate::llvm::{Block, Value, ValueKind};
 pub(super) fn lower_body<'m>(module: &mut ModuleLowerer<'m>, value: Value<'m>) {
     let id = module.functions[&value];
     if let Some(reason) = module.refused.get(&id).cloned() {
-        let reason = module.symbol(&reason);
-        let span = module.program.functions[id].span;
-        let draft =
-            Draft { terminator: Some((Terminator::Unsupported { reason }, span)), ..Draft::default() };
-        let blocks = finish(vec![draft], id, &mut module.program.sites);
-        module.program.functions[id].blocks = blocks;
+        refuse_body(module, value, &reason);
         return;
     }
     let mut lowerer = FunctionLowerer::new(module, id, value);
@@ -39,6 +34,16 @@ pub(super) fn lower_body<'m>(module: &mut ModuleLowerer<'m>, value: Value<'m>) {
         lowerer.fill_phis(index, block);
     }
     lowerer.finish();
+}
+
+/// A body that must not be reached.
+pub(super) fn refuse_body<'m>(module: &mut ModuleLowerer<'m>, value: Value<'m>, reason: &str) {
+    let id = module.functions[&value];
+    let reason = module.symbol(reason);
+    let span = module.program.functions[id].span;
+    let draft = Draft { terminator: Some((Terminator::Unsupported { reason }, span)), ..Draft::default() };
+    let blocks = finish(vec![draft], id, &mut module.program.sites);
+    module.program.functions[id].blocks = blocks;
 }
 
 /// The constructor that computes initial values which are not plain data.
@@ -217,7 +222,7 @@ impl<'a, 'm> FunctionLowerer<'a, 'm> {
             }
             if self.module.origins.is_some() {
                 let made = &self.drafts[self.current].insts[mark..];
-                if let Some(index) = made.iter().position(|(made, _)| is_event(made)) {
+                if let Some(index) = made.iter().position(|(made, _)| is_event(made) && !self.is_mark(made)) {
                     self.origins.push((inst, self.current, mark + index));
                 }
             }

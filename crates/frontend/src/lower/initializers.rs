@@ -1,4 +1,4 @@
-//! Initial values of globals, constructors and destructors.
+//! Initial values of globals.
 //!
 //! Bytes and addresses are data. An initial value of any other form (the difference of two labels) is computed by a constructor that
 //! runs before all others, so that what cannot be expressed there is `Unsupported` in plain sight.
@@ -11,7 +11,7 @@ use super::Lowered;
 use super::constants::address_parts;
 use super::function::lower_deferred;
 use super::module::{GlobalRef, ModuleLowerer};
-use crate::llvm::{ConstKind, Module, TypeKind, Value, ValueKind};
+use crate::llvm::{ConstKind, TypeKind, Value, ValueKind};
 
 /// A piece of a global whose value is computed before `main`.
 pub(super) struct Deferred<'m> {
@@ -20,11 +20,7 @@ pub(super) struct Deferred<'m> {
     pub(super) value: Value<'m>,
 }
 
-pub(super) fn lower_initializers<'m>(
-    lowerer: &mut ModuleLowerer<'m>,
-    module: &'m Module<'_>,
-    globals: &[Value<'m>],
-) {
+pub(super) fn lower_initializers<'m>(lowerer: &mut ModuleLowerer<'m>, globals: &[Value<'m>]) {
     for &value in globals {
         let (Some(initializer), Some(&id)) = (value.initializer(), lowerer.globals.get(&value)) else {
             continue;
@@ -33,18 +29,12 @@ pub(super) fn lower_initializers<'m>(
         lowerer.fill(id, initializer, 0, &mut init);
         lowerer.program.globals[id].init = Some(init);
     }
-    let constructors = lowerer.function_list(module, "llvm.global_ctors");
-    let mut destructors = lowerer.function_list(module, "llvm.global_dtors");
-    // `.fini_array` is run from its end.
-    destructors.reverse();
-    lowerer.program.constructors = constructors;
-    lowerer.program.destructors = destructors;
 }
 
 /// After all bodies, because sites are numbered in the order of functions.
 pub(super) fn lower_deferred_initializers(lowerer: &mut ModuleLowerer<'_>) {
     if !lowerer.deferred.is_empty() {
-        let function = lowerer.declare_initializer();
+        let function = lowerer.declare_own("raddle.initializers");
         lower_deferred(lowerer, function);
         lowerer.program.constructors.insert(0, function);
     }
@@ -142,31 +132,15 @@ impl<'m> ModuleLowerer<'m> {
         }
     }
 
-    /// `llvm.global_ctors` and its twin: functions by priority, then in order.
-    fn function_list(&mut self, module: &'m Module<'_>, name: &str) -> Vec<FunctionId> {
-        let list = module.globals().find(|global| global.name() == name);
-        let Some(list) = list.and_then(|list| list.initializer()) else { return Vec::new() };
-        let TypeKind::Array(count) = list.ty().kind() else { return Vec::new() };
-        let mut entries = Vec::new();
-        for entry in (0..count as u32).filter_map(|index| list.element(index)) {
-            let priority = entry.element(0).and_then(|priority| priority.int_bits()).unwrap_or(65535);
-            let Some(function) = entry.element(1) else { continue };
-            match self.global_ref(function) {
-                Ok((GlobalRef::Function(id), _)) => entries.push((priority, id)),
-                _ => self.warnings.push(format!("{name}: an entry that is not a function is left out")),
-            }
-        }
-        entries.sort_by_key(|(priority, _)| *priority);
-        entries.into_iter().map(|(_, id)| id).collect()
-    }
-
-    fn declare_initializer(&mut self) -> FunctionId {
-        let symbol = self.symbol("raddle.initializers");
+    /// A function that is not in the source: what happens before `main` or after it.
+    pub(super) fn declare_own(&mut self, name: &str) -> FunctionId {
+        let symbol = self.symbol(name);
         self.program.functions.push(Function {
             symbol,
             name: symbol,
             span: None,
             in_primary_file: false,
+            library_copy: false,
             params: Vec::new(),
             variadic: false,
             returns: Vec::<Ty>::new(),

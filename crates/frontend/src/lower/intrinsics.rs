@@ -1,12 +1,15 @@
 //! LLVM's intrinsic functions, by name without its type suffixes (`llvm.umax.i32` is `umax`).
 
-use raddle_ir::{BinOp, Callee, CastOp, FBinOp, IcmpPred, Inst, IntrinsicOp, MemKind, Operand, Ty};
+use raddle_ir::{BinOp, Callee, CastOp, FBinOp, IcmpPred, Inst, IntrinsicOp, MemKind, Operand, PlaceId, Ty};
 
 use super::Lowered;
 use super::function::FunctionLowerer;
 use super::module::GlobalRef;
 use super::places::Extent;
 use crate::llvm::{TypeKind, Value};
+
+/// Bytes of a `const volatile` object that are copied one by one.
+const LONGEST_OUTSIDE: u64 = 1024;
 
 impl<'m> FunctionLowerer<'_, 'm> {
     pub(super) fn intrinsic(&mut self, inst: Value<'m>, name: &str) -> Lowered<()> {
@@ -120,12 +123,34 @@ impl<'m> FunctionLowerer<'_, 'm> {
 
     fn mem_copy(&mut self, inst: Value<'m>, kind: MemKind) -> Lowered<()> {
         let (dst, src, len) = (self.input(inst, 0)?, self.input(inst, 1)?, self.input(inst, 2)?);
+        let outside = self.input(inst, 3)?.int_bits() == Some(1) && self.may_change_outside(src);
         let bytes = len.int_bits().map(|len| len as u64);
         let dst_place = self.place(dst, 0, Extent::Range(bytes));
         let src_place = self.place(src, 0, Extent::Range(bytes));
         let (dst, src, len) = (self.scalar(dst)?, self.scalar(src)?, self.length(len)?);
         self.emit(Inst::MemCopy { kind, dst, src, len, dst_place, src_place });
-        Ok(())
+        match (outside, bytes) {
+            (false, _) => Ok(()),
+            (true, Some(bytes @ 0..=LONGEST_OUTSIDE)) => {
+                self.copy_from_outside(dst, src, bytes, dst_place, src_place);
+                Ok(())
+            }
+            (true, _) => Err("copy of a large object that is `const volatile`".to_owned()),
+        }
+    }
+
+    /// Once more, byte by byte, each of which something outside may have changed: the copy itself says where pointers come from.
+    fn copy_from_outside(&mut self, dst: Operand, src: Operand, bytes: u64, to: PlaceId, from: PlaceId) {
+        const BYTE: Ty = Ty::Int(8);
+        for offset in 0..bytes as i64 {
+            let (read, value) = (self.temporary(BYTE), self.temporary(BYTE));
+            let ptr = self.add_bytes(src, offset);
+            self.emit(Inst::Load { dst: read, ty: BYTE, ptr, atomic: None, volatile: true, place: from });
+            let (dsts, args) = (vec![value], vec![Operand::Reg(read)]);
+            self.emit(Inst::Intrinsic { dsts, op: IntrinsicOp::Outside, ty: BYTE, args });
+            let (value, ptr) = (Operand::Reg(value), self.add_bytes(dst, offset));
+            self.emit(Inst::Store { ty: BYTE, value, ptr, atomic: None, volatile: true, place: to });
+        }
     }
 
     fn mem_set(&mut self, inst: Value<'m>) -> Lowered<()> {

@@ -1,13 +1,14 @@
 //! Locals in memory, loads, stores and address arithmetic.
 
-use raddle_ir::{BinOp, CastOp, Gep, Inst, Operand, Ty};
+use inkwell::llvm_sys::LLVMOpcode;
+use raddle_ir::{BinOp, CastOp, Gep, Inst, IntrinsicOp, Operand, Ty};
 
 use super::Lowered;
 use super::atomics::{load_order, store_order};
 use super::function::FunctionLowerer;
 use super::places::{Class, Extent};
 use super::types::scalar_bits;
-use crate::llvm::{Layout, TypeKind, Value};
+use crate::llvm::{Layout, TypeKind, Value, ValueKind};
 
 /// One summand of an address computation.
 pub(super) enum GepStep<'m> {
@@ -106,9 +107,29 @@ impl<'m> FunctionLowerer<'_, 'm> {
                 self.place(pointer, piece.offset as i64, extent)
             };
             let ptr = self.add_bytes(base, piece.offset as i64);
-            self.emit(Inst::Load { dst: slot.reg(index), ty: piece.ty, ptr, atomic, volatile, place });
+            let outside = volatile && self.may_change_outside(pointer);
+            let dst = if outside { self.temporary(piece.ty) } else { slot.reg(index) };
+            self.emit(Inst::Load { dst, ty: piece.ty, ptr, atomic, volatile, place });
+            if outside {
+                let (dsts, args) = (vec![slot.reg(index)], vec![Operand::Reg(dst)]);
+                self.emit(Inst::Intrinsic { dsts, op: IntrinsicOp::Outside, ty: piece.ty, args });
+            }
         }
         Ok(())
+    }
+
+    /// Whether a volatile read may meet an object that the program cannot write, and that changes all the same.
+    pub(super) fn may_change_outside(&self, pointer: Value<'m>) -> bool {
+        let mut base = pointer;
+        while base.gep_source_type().is_some() {
+            let Some(operand) = base.operand(0) else { break };
+            base = operand;
+        }
+        match base.kind() {
+            ValueKind::GlobalVariable => self.module.const_volatile.contains(&base),
+            _ if base.opcode() == Some(LLVMOpcode::LLVMAlloca) => false,
+            _ => self.module.const_volatile_escapes,
+        }
     }
 
     pub(super) fn store(&mut self, inst: Value<'m>) -> Lowered<()> {

@@ -1,26 +1,32 @@
 //! The whole module: declares every function and global, then fills in initialisers and bodies.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
+use inkwell::llvm_sys::LLVMOpcode;
 use raddle_base::{IdVec, SiteId, Symbol};
 use raddle_ir::{
-    BlockId, DataModel, DebugTypeId, Function, FunctionId, Global, GlobalId, Operand, Param, Place, PlaceId,
-    Program, Reg, RegInfo, Ty,
+    BlockId, DataModel, DebugType, DebugTypeId, Function, FunctionId, Global, GlobalId, Operand, Param,
+    Place, PlaceId, Program, Reg, RegInfo, Ty,
 };
 
 use super::Lowered;
 use super::debug::Debug;
-use super::function::lower_body;
+use super::function::{lower_body, refuse_body};
 use super::initializers::{Deferred, lower_deferred_initializers, lower_initializers};
+use super::startup::Startup;
 use super::types::Types;
+use super::unwinding::may_unwind;
 use crate::llvm::{Block, Module, Type, Value, ValueKind};
 
-/// How source files are named in the program.
+/// How source files are named in the program, and what else the bitcode does not say.
+#[derive(Default)]
 pub(crate) struct SourceNames {
     pub(crate) working_directory: PathBuf,
     /// Files that were compiled under another name than debug information gives them: the source of a preprocessed file.
     pub(crate) primary: Vec<PathBuf>,
+    /// Functions whose body the source has and the bitcode has not.
+    pub(crate) withheld: BTreeSet<String>,
 }
 
 /// Lowers a module whose locals have been promoted. Cannot fail: what is not understood is in the program as `Unsupported`.
@@ -49,6 +55,7 @@ fn lower_with<'m>(
     names: SourceNames,
     origins: Option<Vec<(Value<'m>, SiteId)>>,
 ) -> ModuleLowerer<'m> {
+    let withheld = names.withheld.clone();
     let mut lowerer = ModuleLowerer {
         program: Program::new(data_model),
         types: Types::new(module.layout()),
@@ -61,6 +68,9 @@ fn lower_with<'m>(
         refused: HashMap::new(),
         deferred: Vec::new(),
         warnings: Vec::new(),
+        may_unwind: may_unwind(module),
+        const_volatile: HashSet::new(),
+        const_volatile_escapes: false,
         origins,
     };
     let globals: Vec<Value<'_>> =
@@ -68,17 +78,29 @@ fn lower_with<'m>(
     for &global in &globals {
         lowerer.declare_global(global);
     }
+    lowerer.find_const_volatile(&globals);
     let functions: Vec<Value<'_>> =
         module.functions().filter(|function| !function.name().starts_with("llvm.")).collect();
     for &function in &functions {
         lowerer.declare_function(function);
     }
-    lower_initializers(&mut lowerer, module, &globals);
+    lower_initializers(&mut lowerer, &globals);
+    let startup = Startup::find(&mut lowerer, module, &globals, &functions);
     for &function in &functions {
         if !function.is_declaration() {
             lower_body(&mut lowerer, function);
         }
     }
+    for &function in &functions {
+        if function.is_declaration() && withheld.contains(&function.name()) {
+            refuse_body(
+                &mut lowerer,
+                function,
+                "an inline function whose body the compiler withholds (`noinline`)",
+            );
+        }
+    }
+    startup.lower(&mut lowerer);
     lower_deferred_initializers(&mut lowerer);
     lowerer
 }
@@ -99,6 +121,11 @@ pub(super) struct ModuleLowerer<'m> {
     /// Initial values that are not plain bytes or addresses: computed before `main`.
     pub(super) deferred: Vec<Deferred<'m>>,
     pub(super) warnings: Vec<String>,
+    pub(super) may_unwind: bool,
+    /// Objects that are `const volatile`, or have such a part.
+    pub(super) const_volatile: HashSet<Value<'m>>,
+    /// Whether the address of one of them goes further than a read of it.
+    pub(super) const_volatile_escapes: bool,
     pub(super) origins: Option<Vec<(Value<'m>, SiteId)>>,
 }
 
@@ -161,7 +188,7 @@ impl<'m> ModuleLowerer<'m> {
         Operand::Function(function)
     }
 
-    /// A function of the library that the lowering itself calls.
+    /// A function of the library that the lowering itself calls, without arguments and results.
     pub(super) fn library_function(&mut self, name: &str) -> FunctionId {
         if let Some(id) = self.program.function_by_symbol(name) {
             return id;
@@ -172,11 +199,12 @@ impl<'m> ModuleLowerer<'m> {
             name: symbol,
             span: None,
             in_primary_file: false,
+            library_copy: false,
             params: Vec::new(),
             variadic: false,
             returns: Vec::new(),
             address_taken: false,
-            noreturn: true,
+            noreturn: name == "abort",
             regs: IdVec::new(),
             blocks: IdVec::new(),
         })
@@ -223,10 +251,35 @@ impl<'m> ModuleLowerer<'m> {
         self.globals.insert(value, id);
     }
 
+    fn find_const_volatile(&mut self, globals: &[Value<'m>]) {
+        let constants = globals.iter().copied().filter(|global| global.is_constant_global());
+        let found = constants.filter(|global| {
+            let ty = self.globals.get(global).and_then(|id| self.program.globals[*id].debug_type);
+            // Without debug information a volatile access tells.
+            ty.map_or_else(|| global.users().any(Value::is_volatile), |ty| self.has_volatile_part(ty))
+        });
+        self.const_volatile = found.collect();
+        let reads = |user: Value<'_>| user.opcode() == Some(LLVMOpcode::LLVMLoad);
+        self.const_volatile_escapes = self.const_volatile.iter().any(|global| !global.users().all(reads));
+    }
+
+    /// Whether an object of this type, or a part of it, is volatile; not what it points to.
+    fn has_volatile_part(&self, ty: DebugTypeId) -> bool {
+        match &self.program.debug_types[ty] {
+            DebugType::Qualified { qualifier, to } => {
+                self.program.text(*qualifier) == "volatile" || self.has_volatile_part(*to)
+            }
+            DebugType::Typedef { to, .. } => self.has_volatile_part(*to),
+            DebugType::Array { element, .. } => self.has_volatile_part(*element),
+            DebugType::Record { fields, .. } => fields.iter().any(|field| self.has_volatile_part(field.ty)),
+            _ => false,
+        }
+    }
+
     fn declare_function(&mut self, value: Value<'m>) {
         let symbol = self.symbol(&value.name());
         let mut name = symbol;
-        let (mut span, mut in_primary_file) = (None, false);
+        let (mut span, mut in_primary_file, mut library_copy) = (None, false, false);
         if let Some(node) = value.subprogram(self.debug.context) {
             if let Some(text) = node.name() {
                 name = self.symbol(&text);
@@ -234,6 +287,8 @@ impl<'m> ModuleLowerer<'m> {
             let file = node.scope_file().and_then(|file| self.debug.file(&mut self.program, file));
             span = file.map(|file| raddle_base::Span { file, line: node.subprogram_line(), column: 0 });
             in_primary_file = self.debug.in_primary_file(&mut self.program, node);
+            let header = file.is_some_and(|file| is_system_header(&self.program.files[file]));
+            library_copy = header && value.is_inline_definition();
         }
         let ty = value.global_type();
         let mut regs = IdVec::new();
@@ -249,6 +304,7 @@ impl<'m> ModuleLowerer<'m> {
             name,
             span: if value.is_declaration() { None } else { span },
             in_primary_file,
+            library_copy,
             params: Vec::new(),
             variadic: ty.is_some_and(Type::is_variadic),
             returns: Vec::new(),
@@ -294,6 +350,11 @@ impl<'m> ModuleLowerer<'m> {
 /// Names that the compiler invents for constants: `.str.3`, `__const.main.table`, `switch.table`.
 fn is_private_name(name: &str) -> bool {
     name.is_empty() || name.starts_with('.') || name.starts_with("__const.") || name.starts_with("__func__.")
+}
+
+/// By where compilers look for headers of their own and of the C library.
+fn is_system_header(file: &str) -> bool {
+    ["/usr/include/", "/lib/clang/", "/lib/gcc/"].iter().any(|folder| file.contains(folder))
 }
 
 /// The function that a scope lies in, for a `static` variable inside it.

@@ -351,9 +351,10 @@ impl Cx<'_> {
         let image = self.image;
         match image.program.constructors.get(index as usize) {
             Some(&function) if image.has_body(function) => {
-                self.enter_with(function, &[], OnReturn::Constructor(index))
+                let args = self.world.main_args.clone();
+                self.enter_with(function, &args, OnReturn::Constructor(index))
             }
-            Some(_) => self.start_constructor(index + 1),
+            Some(_) => Err(self.unsupported("a constructor without a body".to_owned())),
             None => {
                 let args = self.world.main_args.clone();
                 self.enter_with(image.main, &args, OnReturn::MainEnd)

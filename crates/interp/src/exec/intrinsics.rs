@@ -8,6 +8,7 @@ use rustc_apfloat::Round;
 pub(crate) fn run(op: IntrinsicOp, ty: Ty, bits: u8, args: &[u128]) -> (u128, bool) {
     let arg = |index: usize| args.get(index).copied().unwrap_or(0);
     match ty {
+        _ if op == IntrinsicOp::Outside => (arg(0), false),
         Ty::Float(float) => (of_float(op, float, &arg), false),
         Ty::Int(_) | Ty::Ptr => of_int(op, bits, &arg),
     }

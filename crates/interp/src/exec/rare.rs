@@ -99,6 +99,9 @@ impl Cx<'_> {
                     let narrow = index == 1 && is_mixed(desc.op);
                     args[index] = self.value_of(slot, if narrow { Ty::Int(32) } else { desc.ty });
                 }
+                if desc.op == raddle_ir::IntrinsicOp::Outside {
+                    self.assume("A-INPUT");
+                }
                 let count = desc.args.len().min(4);
                 let (value, flag) = intrinsics::run(desc.op, desc.ty, image.bits(desc.ty), &args[..count]);
                 if let Some(&(slot, ty)) = desc.dsts.first() {

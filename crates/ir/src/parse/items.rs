@@ -187,6 +187,7 @@ impl Parser {
         self.expect_word("returns")?;
         let returns = self.list(Self::ty)?;
         let in_primary_file = self.accept_word("primary");
+        let library_copy = self.accept_word("copy");
         let variadic = self.accept_word("variadic");
         let address_taken = self.accept_word("address_taken");
         let noreturn = self.accept_word("noreturn");
@@ -219,6 +220,7 @@ impl Parser {
             name,
             span,
             in_primary_file,
+            library_copy,
             params,
             variadic,
             returns,

@@ -220,6 +220,7 @@ impl Generator {
             name: self.symbol(),
             span: self.span(),
             in_primary_file: self.r.coin(),
+            library_copy: self.r.coin(),
             params: Vec::new(),
             variadic: self.r.coin(),
             returns: (0..self.r.below(3)).map(|_| self.r.pick(&TYPES)).collect(),
@@ -454,8 +455,7 @@ impl Generator {
                 Inst::Call { dsts, callee, args }
             }
             23 => {
-                let op =
-                    self.r.pick(&[IntrinsicOp::Bswap, IntrinsicOp::UMulOverflow, IntrinsicOp::IsFpClass]);
+                let op = self.r.pick(&[IntrinsicOp::Bswap, IntrinsicOp::UMulOverflow, IntrinsicOp::Outside]);
                 let args = (0..1 + self.r.below(3)).map(|_| c.value(self, int)).collect();
                 Inst::Intrinsic { dsts: vec![c.reg(self, int)], op, ty: int, args }
             }

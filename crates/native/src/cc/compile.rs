@@ -58,7 +58,9 @@ pub(super) fn unit(
 ) -> Result<Option<Unit>, NativeError> {
     let output = tools.folder.path().join("unit.bc");
     let run = |level: &[&str]| bitcode(tools, command, source, stdin, level, &output);
-    let mut result = if command.level == Level::O0 { run(&["-O1"])? } else { run(&[])? };
+    // For an unoptimised program the headers see what they saw in the first run.
+    const UNOPTIMISED: [&str; 3] = ["-O1", "-U__OPTIMIZE__", "-D__NO_INLINE__"];
+    let mut result = if command.level == Level::O0 { run(&UNOPTIMISED)? } else { run(&[])? };
     if result.is_err() && command.level == Level::O0 {
         // A precompiled header insists on the level that it was made at.
         result = run(&["-Xclang", "-disable-O0-optnone"])?;

@@ -404,7 +404,11 @@ fn intrinsic(code: &Code<'_>, at: At, op: IntrinsicOp, args: &[Operand]) -> Resu
         all.extend(code.held(at, *arg)?);
     }
     Ok(match op {
-        IntrinsicOp::SMin | IntrinsicOp::SMax | IntrinsicOp::UMin | IntrinsicOp::UMax => all,
+        IntrinsicOp::SMin
+        | IntrinsicOp::SMax
+        | IntrinsicOp::UMin
+        | IntrinsicOp::UMax
+        | IntrinsicOp::Outside => all,
         IntrinsicOp::Bswap
         | IntrinsicOp::BitReverse
         | IntrinsicOp::Fshl
