@@ -26,10 +26,9 @@
 
 mod file;
 mod suggest;
-mod suppress;
 
 pub use file::ConfigError;
-pub use suppress::Suppression;
+pub use raddle_runtime::suppress::Suppression;
 
 use std::path::Path;
 

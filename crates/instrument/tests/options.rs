@@ -34,11 +34,11 @@ fn units_become_one_program_with_the_ids_of_its_bitcode() {
     let table = sites::decode(&built.sites).expect("a good table");
     assert_eq!(table.program_sites() as usize, loaded.program.sites.len());
     for site in table.iter() {
-        let info = loaded.program.sites.get(site.original).expect("a site of the program");
+        let info = loaded.program.sites.get(SiteId(site.original)).expect("a site of the program");
         assert_eq!(loaded.program.text(loaded.program.functions[info.function].name), site.function);
         assert_eq!(info.span.map_or(0, |span| span.line), site.line);
         let is_access = matches!(
-            loaded.program.code_at(site.original),
+            loaded.program.code_at(SiteId(site.original)),
             Some(raddle_ir::Code::Inst(Inst::Load { .. } | Inst::Store { .. }))
         );
         assert_eq!(is_access, matches!(site.kind, sites::Kind::Read | sites::Kind::Write));

@@ -41,6 +41,8 @@ pub enum NativeError {
     Trace(#[from] crate::trace::TraceError),
     #[error("{}: {reason}", path.display())]
     File { path: PathBuf, reason: String },
+    #[error("what the program found is lost: {reason}")]
+    Lost { reason: String },
     #[error("{name} is not installed, or not in the folders of PATH")]
     NoDebugger { name: &'static str },
     #[error("{tool} cannot be started: {reason}")]

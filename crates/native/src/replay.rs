@@ -154,8 +154,8 @@ const NOWHERE: u32 = u32::MAX;
 /// The number that the schedule has for a site.
 fn original(request: &ReplayRequest, site: &Site<'_>) -> u32 {
     match &request.origins {
-        None => site.original.0,
-        Some(origins) => origins.get(&site.original.0).copied().unwrap_or(NOWHERE),
+        None => site.original,
+        Some(origins) => origins.get(&site.original).copied().unwrap_or(NOWHERE),
     }
 }
 

@@ -1,7 +1,8 @@
 //! `raddle run`: starts an instrumented program, waits for it within a limit, and reads what its run-time library wrote down.
 //!
-//! The program keeps its standard streams and its exit status; findings come through a file, line by line as they happen, so that a
-//! crash, `_exit` or the end of the time limit loses none that was written.
+//! The program keeps its standard streams and its exit status; findings come through memory that both have, line by line as they happen,
+//! so that a crash, `_exit`, the end of the time limit or a full disk loses none. Where some are missing all the same, and none is left
+//! to report, the run is an error and not one without races.
 
 mod describe;
 pub(crate) mod lines;
@@ -10,8 +11,12 @@ use crate::NativeError;
 use crate::binary::{self, Binary};
 use lines::Log;
 use raddle_finding::{Assumption, Finding};
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -67,11 +72,9 @@ pub(crate) fn run_with(
     binary: &Binary,
     trace: Option<&Path>,
 ) -> Result<Ran, NativeError> {
-    let folder = tempfile::Builder::new().prefix("raddle-run-").tempdir();
-    let folder = folder.map_err(|error| NativeError::file(std::env::temp_dir(), error))?;
-    let file = out_file(folder.path());
+    let sink = Sink::new()?;
     let mut command = Command::new(&binary.path);
-    command.args(&request.arguments).env(OUT, &file);
+    command.args(&request.arguments).env(OUT, sink.path());
     if !request.options.is_empty() {
         command.env(OPTIONS, &request.options);
     }
@@ -83,33 +86,65 @@ pub(crate) fn run_with(
     let mut child = command.spawn().map_err(|error| NativeError::file(&binary.path, error))?;
     let end = wait(&mut child, request.time).map_err(|error| NativeError::file(&binary.path, error))?;
     let seconds = began.elapsed().as_secs_f64();
-    let log = Log::read(&file);
+    let log = sink.read();
     let mut warnings = log.warnings();
     let running = log.still_running(child.id());
     if !running.is_empty() {
-        // The folder stays, in case the file is in it.
-        let _ = folder.keep();
         let processes: Vec<String> = running.iter().map(u32::to_string).collect();
-        warnings.push(format!(
-            "process {} goes on; what it finds from now on is written to {}",
-            processes.join(", "),
-            file.display()
-        ));
+        let rest = match &sink {
+            Sink::Memory { .. } => format!("is not reported; name a file by {OUT} to keep it"),
+            Sink::Named(file) => format!("is written to {}", file.display()),
+        };
+        warnings.push(format!("process {} goes on; what it finds from now on {rest}", processes.join(", ")));
     }
     let findings = describe::findings(&log, binary, &mut warnings);
+    if findings.is_empty()
+        && let Some(reason) = log.lost()
+    {
+        return Err(NativeError::Lost { reason });
+    }
     let gaps = log.gaps().into_iter().collect();
     let used = log.assumptions();
     let assumptions = Assumption::ALL.iter().filter(|one| used.contains(one.id)).copied().collect();
     Ok(Ran { findings, end, assumptions, gaps, warnings, seconds, traces: log.traces() })
 }
 
-const FILE: &str = "findings";
+/// Where the program writes what it finds.
+enum Sink {
+    /// Memory, which the program opens by the descriptor that this process has.
+    Memory { file: File, path: PathBuf },
+    /// The user may name a file of their own, to keep it.
+    Named(PathBuf),
+}
 
-/// The user may name a file of their own, to keep it.
-fn out_file(folder: &Path) -> PathBuf {
-    match std::env::var_os(OUT) {
-        Some(file) if !file.is_empty() => PathBuf::from(file),
-        _ => folder.join(FILE),
+impl Sink {
+    fn new() -> Result<Self, NativeError> {
+        if let Some(file) = std::env::var_os(OUT).filter(|file| !file.is_empty()) {
+            return Ok(Self::Named(PathBuf::from(file)));
+        }
+        let memory = memfd_create("raddle-findings", MemfdFlags::CLOEXEC);
+        let file = File::from(memory.map_err(|error| NativeError::file("memory for findings", error))?);
+        let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
+        Ok(Self::Memory { file, path })
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Memory { path, .. } | Self::Named(path) => path,
+        }
+    }
+
+    fn read(&self) -> Log {
+        match self {
+            Self::Named(file) => Log::read(file),
+            Self::Memory { file, .. } => {
+                let (mut file, mut bytes) = (file, Vec::new());
+                match file.rewind().and_then(|()| file.read_to_end(&mut bytes)) {
+                    Ok(_) => Log::parse(&bytes),
+                    Err(_) => Log::unread(),
+                }
+            }
+        }
     }
 }
 

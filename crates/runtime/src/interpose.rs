@@ -50,6 +50,12 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
     if !ENDS.load(Relaxed) {
         control::calls::exit(Ending::Exit(status));
         ENDS.store(true, Relaxed);
-        report::exit();
+        if let Some(code) = report::exit() {
+            // What the program's streams hold; the C library would write it after us.
+            unsafe {
+                libc::fflush(std::ptr::null_mut());
+                libc::syscall(libc::SYS_exit_group, code);
+            }
+        }
     }
 }

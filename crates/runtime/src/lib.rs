@@ -19,6 +19,7 @@ mod clocks;
 mod collect;
 mod contexts;
 pub mod control;
+mod describe;
 mod descriptor;
 #[cfg(feature = "program")]
 mod ends;
@@ -30,6 +31,7 @@ mod gate;
 mod heap;
 #[cfg(feature = "program")]
 mod hooks;
+mod image;
 #[cfg(feature = "program")]
 mod interpose;
 mod lanes;
@@ -48,11 +50,13 @@ mod record;
 mod records;
 mod report;
 mod rounds;
+pub mod sites;
 mod slots;
 mod spans;
 mod spin;
 mod stable;
 mod start;
+pub mod suppress;
 mod table;
 mod thread;
 pub mod trace;

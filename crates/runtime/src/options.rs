@@ -1,5 +1,15 @@
-//! What the tool tells the runtime by the environment: `RADDLE_OUT` (file of findings), `RADDLE_TRACE` (file for a trace, with its header),
-//! `RADDLE_OPTIONS` (key=value, commas).
+//! What the environment tells the runtime: `RADDLE_OUT` (where a tool wants findings), `RADDLE_TRACE` (file for a trace, with its header),
+//! `RADDLE_OPTIONS` (key=value, separated by colons, commas or spaces).
+//!
+//! Of `RADDLE_OPTIONS`, these are for people who run the program without `raddle run`; the others are for tools and tests.
+//!
+//! | key | value |
+//! |---|---|
+//! | `exitcode` | how the process ends when races were found; 66 unless given, 0 for its own status |
+//! | `log_path` | the file to which reports are appended; standard error unless given |
+//! | `format` | `text`, or `json`: one object per race, each on a line |
+//! | `suppressions` | a `raddle.toml`, of which the tables `[[suppress]]` are read |
+//! | `halt_on_error` | `1`: the process ends at the first race |
 
 use crate::observe::{self, Mode};
 use std::ffi::{CStr, CString, c_char};
@@ -11,6 +21,17 @@ pub struct Options {
     pub out: CString,
     /// Where the trace goes; empty: nothing is recorded.
     pub trace: CString,
+    /// How the process ends when races were found and nobody but its user is told; 0: as it would.
+    pub exit_code: i32,
+    /// Where reports for people go; empty: standard error.
+    pub log: CString,
+    pub format: Format,
+    /// The file with races that are not reported.
+    pub suppressions: String,
+    /// End at the first race.
+    pub halt: bool,
+    /// What was not understood, for a message.
+    pub unknown: Vec<String>,
     /// Report every race, not once per pair of sites.
     pub every: bool,
     /// The file of the schedule that a replay enforces.
@@ -25,11 +46,22 @@ pub struct Options {
     pub clock: u32,
 }
 
+/// Of reports for people.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+/// As ThreadSanitizer does it.
+const EXIT_CODE: i32 = 66;
+
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
 /// Reads the environment as the program gets it: this early, `getenv` knows none.
 pub unsafe fn read(mut environment: *const *const c_char) {
-    let mut options = Options::default();
+    let mut options = Options { exit_code: EXIT_CODE, ..Options::default() };
     while !(*environment).is_null() {
         let entry = CStr::from_ptr(*environment);
         if let Some(path) = entry.to_bytes().strip_prefix(b"RADDLE_OUT=") {
@@ -66,8 +98,17 @@ impl Options {
         // The schedule comes last: its path may have commas.
         let (text, schedule) = text.split_once("schedule=").unwrap_or((text, ""));
         self.schedule = schedule.to_owned();
-        for (key, value) in text.split(',').filter_map(|part| part.split_once('=')) {
+        for part in text.split([',', ':', ' ']).filter(|part| !part.is_empty()) {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
             match key {
+                "exitcode" if value.parse::<u8>().is_ok() => {
+                    self.exit_code = value.parse().unwrap_or(EXIT_CODE)
+                }
+                "log_path" => self.log = CString::new(value).unwrap_or_default(),
+                "format" if value == "text" => self.format = Format::Text,
+                "format" if value == "json" => self.format = Format::Json,
+                "suppressions" => self.suppressions = value.to_owned(),
+                "halt_on_error" => self.halt = value == "1",
                 "mode" => observe::set_mode(match value {
                     "record" => Mode::Record,
                     "replay" => Mode::Replay,
@@ -79,7 +120,7 @@ impl Options {
                 "spurious" => self.no_spurious = value == "0",
                 "collect" => self.collect = value.parse().unwrap_or(0),
                 "clock" => self.clock = value.parse().unwrap_or(0),
-                _ => {}
+                _ => self.unknown.push(part.to_owned()),
             }
         }
     }

@@ -1,13 +1,17 @@
-//! The file of findings, one line per write.
+//! Where findings go, one line per write: to the tool that started the program, or to people. What cannot be written there is written to
+//! standard error, and the process ends with an exit code of its own.
 
 use crate::descriptor::Descriptor;
 use crate::gate;
 use crate::options;
 use crate::spin::Spin;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 static FILE: Spin<Descriptor> = Spin::new(Descriptor::NONE);
 static PID: AtomicI32 = AtomicI32::new(0);
+/// Some line could not be written.
+static LOST: AtomicBool = AtomicBool::new(false);
 
 pub fn start() {
     PID.store(unsafe { libc::getpid() }, Relaxed);
@@ -24,25 +28,55 @@ pub fn pid() -> i32 {
     PID.load(Relaxed)
 }
 
-/// One line for the file, or text for people when there is no file.
+/// Whether a tool reads what is found.
+pub fn has_tool() -> bool {
+    !options::get().out.is_empty()
+}
+
+/// Whether something that was found could not be written.
+pub fn is_lost() -> bool {
+    LOST.load(Relaxed)
+}
+
+/// One line for the tool, or text for people when there is none.
 pub fn line(line: &str, text: impl FnOnce() -> String) {
     let errno = unsafe { *libc::__errno_location() };
-    if options::get().out.is_empty() {
-        let text = text();
-        put(2, text.as_bytes());
-    } else {
+    let text = if has_tool() { line.to_owned() } else { text() };
+    match path() {
+        _ if text.is_empty() => {}
+        None => drop(put(2, text.as_bytes())),
         // A handler that ends the process has a line to write, too.
-        gate::undisturbed(|| {
+        Some(path) => gate::undisturbed(|| {
             let mut file = FILE.lock();
             if file.number().is_none() {
                 open(&mut file);
             }
-            if let Some(number) = file.number() {
-                put(number, line.as_bytes());
+            let written = match file.number() {
+                Some(number) => put(number, text.as_bytes()),
+                None => Err(unsafe { *libc::__errno_location() }),
+            };
+            if let Err(error) = written {
+                lost(path, error, &text);
             }
-        });
+        }),
     }
     unsafe { *libc::__errno_location() = errno };
+}
+
+#[cold]
+fn lost(path: &CStr, error: i32, text: &str) {
+    if !LOST.swap(true, Relaxed) {
+        let reason = std::io::Error::from_raw_os_error(error);
+        let words = format!("raddle: findings cannot be written to {}: {reason}\n", path.to_string_lossy());
+        let _ = put(2, words.as_bytes());
+    }
+    let _ = put(2, text.as_bytes());
+}
+
+fn path() -> Option<&'static CStr> {
+    let options = options::get();
+    let path = if has_tool() { &options.out } else { &options.log };
+    (!path.is_empty()).then_some(path.as_c_str())
 }
 
 /// For a string inside JSON.
@@ -58,21 +92,23 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-fn put(descriptor: i32, mut bytes: &[u8]) {
+/// The error number if not everything could be written.
+fn put(descriptor: i32, mut bytes: &[u8]) -> Result<(), i32> {
     while !bytes.is_empty() {
         let written = unsafe { libc::syscall(libc::SYS_write, descriptor, bytes.as_ptr(), bytes.len()) };
         match written {
             1.. => bytes = &bytes[written as usize..],
             _ if unsafe { *libc::__errno_location() } == libc::EINTR => {}
-            _ => return,
+            0 => return Err(libc::EIO),
+            _ => return Err(unsafe { *libc::__errno_location() }),
         }
     }
+    Ok(())
 }
 
 fn open(file: &mut Descriptor) {
-    let path = &options::get().out;
-    if !path.is_empty() {
-        // Without it there is nobody to tell.
+    if let Some(path) = path() {
+        // Whoever writes finds out that there is none.
         let _ = file.open(path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT);
     }
 }

@@ -1,27 +1,37 @@
-//! Findings as JSON lines: ids and numbers only. Names are for whoever has the table of sites.
+//! Findings: for a tool as JSON lines, ids and numbers only; for people in words ([`crate::describe`]).
 //!
 //! Each line is one `write(2)` to the file named by `RADDLE_OUT`, opened at the start and moved to a high descriptor; if the program
-//! closed it, it is opened again by its path. A pair of sites is reported once.
+//! closed it, it is opened again by its path. A pair of sites is reported once; for people, a pair of places.
 
 use crate::blocks;
 use crate::contexts::{self, Context, Lock};
 use crate::control;
+use crate::describe::{self, Race};
 use crate::epochs;
+use crate::image;
 use crate::lanes::Conflicts;
 use crate::log::{self, What};
 use crate::observe;
-use crate::options;
+use crate::options::{self, Format};
 use crate::output;
 use crate::people;
 use crate::record;
 use crate::spin::Spin;
+use crate::suppress::{self, Suppression};
 use crate::thread::{self, Mode, Thread};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 static RACES: AtomicU32 = AtomicU32::new(0);
 static SEEN: Spin<BTreeSet<(u32, u32)>> = Spin::new(BTreeSet::new());
+/// What people were told.
+static TOLD: Spin<BTreeSet<String>> = Spin::new(BTreeSet::new());
+static ASSUMES: AtomicBool = AtomicBool::new(false);
+static SUPPRESSIONS: OnceLock<Vec<Suppression>> = OnceLock::new();
+/// How a process ends of which findings were lost, or that could not do what its user asked for.
+const FAILED: i32 = 2;
 
 /// The present access of the thread, with this context, races with these.
 #[cold]
@@ -38,14 +48,24 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
         if !options::get().every && !SEEN.lock().insert(pair) {
             continue;
         }
+        let first = conflict.bytes.trailing_zeros() as usize;
+        let bytes = 8 - conflict.bytes.leading_zeros() as usize - first;
+        let address = granule + first;
+        if !output::has_tool() {
+            let then = describe::Access::of(
+                epochs::thread(conflict.epoch),
+                &then,
+                contexts::locks_of(conflict.epoch, conflict.context),
+            );
+            let now = describe::Access::of(thread.id, &now, contexts::locks_of(thread.epoch, context));
+            in_words(&Race::of(address, bytes, [then, now]));
+            continue;
+        }
         RACES.fetch_add(1, Relaxed);
         introduce(epochs::thread(conflict.epoch));
         introduce(thread.id);
-        let first = conflict.bytes.trailing_zeros() as usize;
-        let bytes = 8 - conflict.bytes.leading_zeros() as usize - first;
         let mut line = String::with_capacity(1024);
         let pid = output::pid();
-        let address = granule + first;
         let _ = write!(line, r#"{{"pid":{pid},"race":{{"addr":{address},"size":{bytes},"accesses":["#);
         access(
             &mut line,
@@ -71,12 +91,53 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
             None => line.push_str("null"),
         }
         line.push_str("}}\n");
-        output::line(&line, || summary(&now, &then, address));
+        output::line(&line, String::new);
         if observe::mode() == observe::Mode::Replay {
             control::batons::reported(now.site, then.site);
         }
     }
     thread.busy -= 1;
+}
+
+/// For people, once for two places, unless they know of it.
+fn in_words(race: &Race) {
+    if !TOLD.lock().insert(race.identity()) || race.is_suppressed(suppressions()) {
+        return;
+    }
+    RACES.fetch_add(1, Relaxed);
+    output::line("", || match options::get().format {
+        Format::Text => race.text(),
+        Format::Json => race.json(output::pid()),
+    });
+    if options::get().halt {
+        let code = exit().unwrap_or(FAILED);
+        unsafe { libc::syscall(libc::SYS_exit_group, code) };
+    }
+}
+
+fn suppressions() -> &'static [Suppression] {
+    SUPPRESSIONS.get().map_or(&[], Vec::as_slice)
+}
+
+/// Before the program begins: what its user asks for.
+pub fn start() {
+    let options = options::get();
+    if output::has_tool() {
+        return;
+    }
+    for unknown in &options.unknown {
+        output::line("", || format!("raddle: RADDLE_OPTIONS: not understood: {unknown}\n"));
+    }
+    if !options.suppressions.is_empty() {
+        let text = std::fs::read_to_string(&options.suppressions).map_err(|error| error.to_string());
+        match text.and_then(|text| suppress::read(&text)) {
+            Ok(all) => drop(SUPPRESSIONS.set(all)),
+            Err(why) => {
+                output::line("", || format!("raddle: suppressions: {}: {why}\n", options.suppressions));
+                unsafe { libc::_exit(FAILED) };
+            }
+        }
+    }
 }
 
 /// What a report needs to say about a thread, and about those that made it; once.
@@ -99,6 +160,7 @@ fn introduce(id: u32) {
 
 /// An instrumented library was loaded.
 pub fn library(path: &str, base: u32) {
+    image::add(path, base);
     let path = output::escaped(path);
     let line = format!("{{\"pid\":{},\"library\":{{\"path\":\"{path}\",\"base\":{base}}}}}\n", output::pid());
     output::line(&line, String::new);
@@ -115,6 +177,7 @@ pub fn gap(what: &str) {
 pub fn assumes(id: &str) {
     let line = format!("{{\"pid\":{},\"assumes\":{{\"id\":\"{id}\"}}}}\n", output::pid());
     output::line(&line, String::new);
+    ASSUMES.store(true, Relaxed);
 }
 
 /// The process writes a trace of its own.
@@ -130,13 +193,32 @@ pub fn forked(parent: i32) {
     output::line(&line, String::new);
 }
 
-/// The process ends in an orderly way.
-pub fn exit() {
+/// The process ends in an orderly way; `Some`: with this code instead of its own.
+pub fn exit() -> Option<i32> {
     record::ended(thread::current());
     let races = RACES.load(Relaxed);
     let line =
         format!("{{\"pid\":{},\"exit\":{{\"pid\":{},\"races\":{races}}}}}\n", output::pid(), output::pid());
-    output::line(&line, || if races > 0 { format!("raddle: {races} race(s)\n") } else { String::new() });
+    output::line(&line, || summary(races));
+    let code = options::get().exit_code;
+    match races {
+        _ if output::is_lost() => Some(FAILED),
+        1.. if !output::has_tool() && code != 0 => Some(code),
+        _ => None,
+    }
+}
+
+fn summary(races: u32) -> String {
+    if races == 0 || options::get().format == Format::Json {
+        return String::new();
+    }
+    let plural = if races == 1 { "" } else { "s" };
+    let assumes = if ASSUMES.load(Relaxed) {
+        "raddle: assumes A-DESCRIPTOR: a read from a descriptor is ordered after the write of the bytes that it returns\n"
+    } else {
+        ""
+    };
+    format!("raddle: {races} data race{plural} in process {}\n{assumes}", output::pid())
 }
 
 /// For a fork: nobody is about to change what was reported.
@@ -151,6 +233,7 @@ pub fn let_go() {
 /// In the child of a fork: its races are its own.
 pub fn reset() {
     SEEN.reset();
+    TOLD.reset();
     RACES.store(0, Relaxed);
 }
 
@@ -190,22 +273,4 @@ fn stack(line: &mut String, sites: &[u32]) {
         let _ = write!(line, "{}{site}", if at > 0 { "," } else { "" });
     }
     line.push(']');
-}
-
-fn summary(now: &Context, then: &Context, address: usize) -> String {
-    let word = |context: &Context| match (context.shape.is_write(), context.shape.is_atomic()) {
-        (true, false) => "write",
-        (false, false) => "read",
-        (true, true) => "atomic write",
-        (false, true) => "atomic read",
-    };
-    format!(
-        "raddle: race on {address:#x}: {} of {} bytes at site {} and {} of {} bytes at site {}\n",
-        word(then),
-        then.shape.bytes(),
-        then.site,
-        word(now),
-        now.shape.bytes(),
-        now.site
-    )
 }

@@ -1,7 +1,7 @@
 //! Before the program's first instruction, and when something is beyond us.
 
 use crate::block::Block;
-use crate::{collect, explore, gate, layout, output, record, thread};
+use crate::{collect, explore, gate, layout, output, record, report, thread};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static MAPPED: AtomicBool = AtomicBool::new(false);
@@ -28,6 +28,7 @@ pub fn start(block: *mut Block) {
     gate::start();
     collect::set_wishes();
     output::start();
+    report::start();
     let path = std::fs::read_link("/proc/self/exe").unwrap_or_default();
     let pid = output::pid();
     let exe = output::escaped(&path.to_string_lossy());

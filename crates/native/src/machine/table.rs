@@ -14,7 +14,7 @@ impl Table {
         let most = sites.iter().map(|site| site.id as usize + 1).max().unwrap_or(0);
         let mut originals = vec![SiteId::NONE; most];
         for site in sites.iter() {
-            originals[site.id as usize] = site.original;
+            originals[site.id as usize] = SiteId(site.original);
         }
         Self { sites, originals }
     }
@@ -33,7 +33,7 @@ impl Table {
     pub(super) fn calls(&self, site: u32, stack: &[u32]) -> Vec<SiteId> {
         let inlined = self.sites.frames(site).into_iter().skip(1);
         let outer = stack.iter().flat_map(|call| self.sites.frames(*call));
-        inlined.chain(outer).map(|site| site.original).collect()
+        inlined.chain(outer).map(|site| SiteId(site.original)).collect()
     }
 
     /// The function that a site is in, as it was compiled.

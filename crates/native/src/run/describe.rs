@@ -7,7 +7,7 @@ use crate::binary::{self, Binary};
 use crate::places::{Places, frame};
 use raddle_event::LockMode;
 use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
-use raddle_instrument::sites::{Kind, Site};
+use raddle_instrument::sites::Site;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
@@ -128,15 +128,9 @@ impl Image {
     fn access(&self, access: &Access) -> AccessReport {
         let sites = self.places(access);
         let first = sites.first();
-        let expression = first.map(|site| match site.kind {
-            Kind::Copy if !access.write => site.source,
-            // A library function: its first pointer is what it writes, as a rule.
-            Kind::Call if access.write => site.source,
-            Kind::Call => "",
-            _ => site.expression,
-        });
+        let expression = first.map(|site| site.accessed(access.write));
         let action = match first {
-            Some(site) if site.kind == Kind::Call && FREES.contains(&site.expression) => "free",
+            Some(site) if site.is_free() => "free",
             _ if access.write => "write",
             _ => "read",
         };
@@ -201,9 +195,6 @@ impl Image {
         text
     }
 }
-
-/// Calls that end the life of a block.
-const FREES: [&str; 6] = ["free", "realloc", "reallocarray", "_ZdlPv", "_ZdaPv", "_ZdlPvm"];
 
 /// The outermost function in the programmer's own files, else the outermost.
 fn outermost(frames: &[Frame]) -> &str {

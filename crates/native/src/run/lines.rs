@@ -4,7 +4,7 @@
 //! counted, never fatal.
 
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What happened in a run, in order.
@@ -41,7 +41,7 @@ pub(crate) enum What {
     Gap(Gap),
     /// The findings rest on an assumption.
     Assumes(Assumes),
-    Exit(serde::de::IgnoredAny),
+    Exit(Exit),
     Crash(serde::de::IgnoredAny),
     /// How an enforced schedule goes.
     Replay(Replay),
@@ -118,6 +118,13 @@ pub(crate) struct Fault {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Gap {
     pub(crate) what: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Exit {
+    /// How many races the process has reported.
+    #[serde(default)]
+    pub(crate) races: usize,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -215,8 +222,13 @@ impl Log {
         let bytes = if is_file { std::fs::read(file).ok() } else { None };
         match bytes {
             Some(bytes) => Self::parse(&bytes),
-            None => Self { missing: true, ..Self::default() },
+            None => Self::unread(),
         }
+    }
+
+    /// What the program wrote cannot be read.
+    pub(crate) fn unread() -> Self {
+        Self { missing: true, ..Self::default() }
     }
 
     pub(crate) fn parse(bytes: &[u8]) -> Self {
@@ -241,6 +253,29 @@ impl Log {
             warnings.push(format!("{} findings of the program could not be read", self.unreadable));
         }
         warnings
+    }
+
+    /// Why some findings may be missing.
+    pub(crate) fn lost(&self) -> Option<String> {
+        if self.missing || !self.lines.iter().any(|line| matches!(line.what, What::Start(_))) {
+            return Some("it wrote none, or there is no room for them".to_owned());
+        }
+        if self.unreadable > 0 {
+            return Some(format!("{} lines that it wrote cannot be read", self.unreadable));
+        }
+        let mut reported: BTreeMap<u32, usize> = BTreeMap::new();
+        for line in &self.lines {
+            let races = reported.entry(line.pid).or_default();
+            match &line.what {
+                What::Start(_) | What::Fork(_) => *races = 0,
+                What::Race(_) => *races += 1,
+                What::Exit(exit) if exit.races > *races => {
+                    return Some(format!("{} of {} races are missing", exit.races - *races, exit.races));
+                }
+                _ => {}
+            }
+        }
+        None
     }
 
     /// What made the run's findings incomplete, each once.

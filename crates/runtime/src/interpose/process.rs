@@ -3,7 +3,7 @@
 use super::real::real;
 use super::{readiness, threads};
 use crate::control::{self, Ending, calls};
-use crate::{channels, ends, explore, gate, mixed, objects, output, record, records, report, thread};
+use crate::{channels, ends, explore, gate, image, mixed, objects, output, record, records, report, thread};
 use libc::{c_char, c_void, pid_t};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -91,6 +91,7 @@ unsafe extern "C" fn in_child() {
     objects::reset_locks();
     threads::reset();
     report::reset();
+    image::reset();
     crate::slots::reset();
     channels::reset();
     ends::reset();
@@ -169,7 +170,7 @@ pub unsafe extern "C-unwind" fn __assert_fail(
 
 fn end(status: i32) -> ! {
     calls::exit(Ending::Exit(status));
-    report::exit();
+    let status = report::exit().unwrap_or(status);
     loop {
         unsafe { libc::syscall(libc::SYS_exit_group, status) };
     }
