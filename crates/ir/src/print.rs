@@ -313,6 +313,9 @@ impl<'p, N: Naming> Printer<'p, N> {
         if global.constant {
             self.word(" constant");
         }
+        if global.exported {
+            self.word(" exported");
+        }
         if let Some(init) = &global.init {
             self.word(" init \"");
             for byte in &init.data {

@@ -43,6 +43,8 @@ pub struct Global {
     pub align: u32,
     pub thread_local: bool,
     pub constant: bool,
+    /// Other files can name it: not `static`.
+    pub exported: bool,
     /// `None`: declared only (`extern` without a definition).
     pub init: Option<Init>,
 }

@@ -246,6 +246,7 @@ impl<'m> ModuleLowerer<'m> {
             align: value.global_alignment().max(natural).max(1),
             thread_local: value.is_thread_local(),
             constant: value.is_constant_global(),
+            exported: !value.is_local(),
             init: None,
         });
         self.globals.insert(value, id);

@@ -98,6 +98,7 @@ fn add_global(program: &mut Program) -> GlobalId {
         align: 16,
         thread_local: false,
         constant: false,
+        exported: false,
         init: Some(Init::default()),
     })
 }

@@ -149,9 +149,22 @@ impl Parser {
         let align = self.number("an alignment")?;
         let thread_local = self.accept_word("thread_local");
         let constant = self.accept_word("constant");
+        let exported = self.accept_word("exported");
         let init = if self.accept_word("init") { Some(self.init()?) } else { None };
         let span = self.span()?;
-        Ok(Global { symbol, name, owner, span, debug_type, bytes, align, thread_local, constant, init })
+        Ok(Global {
+            symbol,
+            name,
+            owner,
+            span,
+            debug_type,
+            bytes,
+            align,
+            thread_local,
+            constant,
+            exported,
+            init,
+        })
     }
 
     fn init(&mut self) -> Parsed<Init> {

@@ -184,6 +184,7 @@ impl Generator {
                 align: self.r.pick(&[1, 4, 16]),
                 thread_local: i == 0,
                 constant: self.r.coin(),
+                exported: self.r.coin(),
                 init,
             };
             self.p.globals.push(global);
