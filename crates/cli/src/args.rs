@@ -4,8 +4,8 @@ use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
-    Chance, Checkpoint, DataModel, Debugger, Engines, Goal, Ground, Line, Mode, Native, OWN_STDIN, Property,
-    Search, Spurious, Start, StaticRequest, Subject, Substrate,
+    Chance, Checkpoint, DataModel, Debugger, Engines, External, Goal, Ground, Line, Mode, Native, OWN_STDIN,
+    Property, Search, Spurious, Start, StaticRequest, Subject, Substrate,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -282,6 +282,10 @@ pub(crate) struct ProgramArgs {
     /// Functions that any number of clients may call at once, for code without `main`
     #[arg(long = "entry", value_name = "NAMES", value_delimiter = ',')]
     entries: Vec<String>,
+    /// What functions without body or model may do: `open`, use what they are given and what was published; `pure`, nothing
+    /// (A-EXTERN) [default: as in the configuration file, else open]
+    #[arg(long = "extern", value_enum, value_name = "WHAT")]
+    external: Option<ExternalArg>,
     /// Standard input of the program [default: that of raddle where it is redirected, else empty]
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
@@ -414,6 +418,12 @@ fn own_stdin() -> Option<PathBuf> {
     }
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum ExternalArg {
+    Open,
+    Pure,
+}
+
 impl ProgramArgs {
     pub(crate) fn subject(&self) -> anyhow::Result<Subject> {
         let mut cflags = Vec::new();
@@ -435,6 +445,10 @@ impl ProgramArgs {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect(),
             entries: self.entries.clone(),
+            external: self.external.map(|external| match external {
+                ExternalArg::Open => External::Open,
+                ExternalArg::Pure => External::Pure,
+            }),
             spurious: if self.no_spurious { Spurious::Off } else { Spurious::On },
         })
     }

@@ -2,7 +2,7 @@
 //! misspelt word, the nearest right one.
 
 use crate::suggest::nearest;
-use crate::{Config, LockFunctions, LockMode, Suppression, TrySuccess};
+use crate::{Config, External, LockFunctions, LockMode, Suppression, TrySuccess};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -45,10 +45,11 @@ pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
     reader.config(table.get_ref())
 }
 
-const TOP_KEYS: &[&str] = &["lock", "ignore", "entries", "suppress"];
+const TOP_KEYS: &[&str] = &["lock", "ignore", "entries", "extern", "suppress"];
 const SUPPRESS_KEYS: &[&str] = &["function", "file", "variable"];
 const LOCK_KEYS: &[&str] = &["acquire", "release", "try", "try_success", "argument", "mode"];
 const MODES: &[&str] = &["exclusive", "shared"];
+const EXTERNALS: &[&str] = &["open", "pure"];
 const SUCCESSES: &[&str] = &["zero", "non-zero"];
 
 struct Reader<'a> {
@@ -63,6 +64,7 @@ impl Reader<'_> {
                 "lock" => config.locks = self.locks(value)?,
                 "ignore" => config.ignore = self.functions(value)?,
                 "entries" => config.entries = self.functions(value)?,
+                "extern" => config.external = self.external(value)?,
                 "suppress" => config.suppressions = self.suppressions(value)?,
                 other => return Err(self.unknown_key(key.span(), other, TOP_KEYS)),
             }
@@ -179,6 +181,11 @@ impl Reader<'_> {
             "shared" => Ok(LockMode::Shared),
             other => Err(self.unknown_value(value.span(), "mode", other, MODES)),
         }
+    }
+
+    fn external(&self, value: &Spanned<DeValue<'_>>) -> Result<External, ConfigError> {
+        let name = self.string(value)?;
+        External::named(name).ok_or_else(|| self.unknown_value(value.span(), "extern", name, EXTERNALS))
     }
 
     fn success(&self, value: &Spanned<DeValue<'_>>) -> Result<TrySuccess, ConfigError> {

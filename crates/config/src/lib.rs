@@ -13,6 +13,7 @@
 //! ```toml
 //! ignore = ["log_message"]   # functions without a body that do nothing of interest and return 0
 //! entries = ["open", "read"] # functions that any number of clients may call at once, for code without `main`
+//! extern = "pure"            # all functions without body or model do nothing and return 0; "open" without this key
 //! ```
 //!
 //! ```toml
@@ -40,8 +41,33 @@ pub struct Config {
     pub ignore: Vec<String>,
     /// Functions that any number of clients may call at once.
     pub entries: Vec<String>,
+    /// What functions without body or model may do.
+    pub external: External,
     /// Races that are known and not told.
     pub suppressions: Vec<Suppression>,
+}
+
+/// What functions without body or model may do, those named in `ignore` aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum External {
+    /// Use what they are given and what was published.
+    #[default]
+    Open,
+    /// Nothing, and return 0: at the user's request (assumption A-EXTERN).
+    Pure,
+}
+
+impl External {
+    pub fn name(self) -> &'static str {
+        match self {
+            External::Open => "open",
+            External::Pure => "pure",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<External> {
+        [External::Open, External::Pure].into_iter().find(|external| external.name() == name)
+    }
 }
 
 /// `[[lock]]`: functions that acquire and release what an argument points to. At least `acquire` or `release` is there.

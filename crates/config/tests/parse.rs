@@ -1,6 +1,6 @@
 //! `raddle.toml`: what is accepted, what is refused and where the message points, and that no bytes make it panic.
 
-use raddle_config::{Config, ConfigError, LockFunctions, LockMode, TrySuccess};
+use raddle_config::{Config, ConfigError, External, LockFunctions, LockMode, TrySuccess};
 
 fn lock(acquire: &str) -> LockFunctions {
     LockFunctions {
@@ -53,11 +53,20 @@ fn everything_that_can_be_said() {
 }
 
 #[test]
+fn functions_without_a_body_are_open_or_pure() {
+    let external = |text: &str| Config::parse(text).expect("valid").external;
+    assert_eq!([external(""), external("extern = 'open'\n"), external("extern = 'pure'\n")], {
+        [External::Open, External::Open, External::Pure]
+    });
+    assert!(Config::parse("extern = 'pur'\n").unwrap_err().to_string().contains("did you mean `pure`?"));
+}
+
+#[test]
 fn mistakes_have_a_line_and_advice() {
     for (text, line, message) in [
         ("[[lock]]\naquire = 'f'\n", 2, "unknown key `aquire`; did you mean `acquire`?"),
         ("\n[[locks]]\nacquire = 'f'\n", 2, "unknown key `locks`; did you mean `lock`?"),
-        ("[budget]\n", 1, "unknown key `budget`; known: lock, ignore, entries"),
+        ("[budget]\n", 1, "unknown key `budget`; known: lock, ignore, entries, extern"),
         ("[[lock]]\nacquire = 'f'\nmode = 'share'\n", 3, "`mode` cannot be `share`; did you mean `shared`?"),
         ("[[lock]]\nacquire = 'f'\nmode = 1\n", 3, "a string in quotes is expected here"),
         ("[[lock]]\nacquire = 'f'\n\nargument = -1\n", 4, "`argument` is a position from 0 to 255"),

@@ -7,6 +7,7 @@ use crate::guard::guarded;
 use crate::load::{Loaded, digest, load};
 use crate::{DataModel, DriverError, Spurious, Subject, witness};
 use raddle_certify::explored::{self, Certificate};
+use raddle_config::External;
 use raddle_event::SearchTree;
 use raddle_facts::StaticProof;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ struct Origin {
     config: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     entries: Vec<String>,
+    /// `pure` where the command line said so.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "extern")]
+    external: Option<String>,
     /// What a run depends on besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     args: Vec<String>,
@@ -116,6 +120,7 @@ pub(crate) fn text(loaded: &Loaded, subject: &Subject, content: Content<'_>) -> 
         cflags: subject.cflags.clone(),
         target: subject.target.clone(),
         config: loaded.config.as_ref().map(path),
+        external: subject.external.map(|external| external.name().to_owned()),
         ..Origin::default()
     };
     let (origin, proof) = match content {
@@ -223,6 +228,13 @@ fn rebuilt(
         Some(OFF) => Spurious::Off,
         Some(word) => return Err(broken(format!("spurious wake-ups `{word}`"))),
     };
+    let external = match origin.external {
+        Some(word) => match External::named(&word) {
+            Some(external) => Some(external),
+            None => return Err(broken(format!("extern `{word}`"))),
+        },
+        None => None,
+    };
     let subject = Subject {
         inputs: match inputs {
             [] => origin.inputs.iter().map(PathBuf::from).collect(),
@@ -237,6 +249,7 @@ fn rebuilt(
         env: origin.env,
         spurious,
         entries: origin.entries,
+        external,
     };
     if inputs.is_empty()
         && let Some(input) = subject.inputs.iter().find(|input| !input.exists())

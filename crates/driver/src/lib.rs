@@ -32,6 +32,7 @@ pub use native::{
     Detail, Driver, End, Explain, RecordRequest, RunRequest, USUAL_LIMIT, cc, record, recorded,
     run as run_native,
 };
+pub use raddle_config::External;
 pub use raddle_explore::enumerate::Progress;
 pub use raddle_explore::pdp::Property;
 pub use raddle_finding::{

@@ -33,7 +33,8 @@ pub(crate) struct Loaded {
 /// A program without `main` needs entries that clients call.
 pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
     let config_path = subject.config.clone().or_else(|| config_nearby(&subject.inputs));
-    let config = config_path.as_ref().map(Config::load).transpose()?.unwrap_or_default();
+    let mut config = config_path.as_ref().map(Config::load).transpose()?.unwrap_or_default();
+    config.external = subject.external.unwrap_or(config.external);
     let request = Request {
         inputs: subject.inputs.clone(),
         cflags: subject.cflags.clone(),

@@ -1,5 +1,6 @@
 //! What the user asks for, as a value.
 
+use raddle_config::External;
 use raddle_explore::enumerate::Progress;
 use raddle_explore::pdp::Property;
 use raddle_ir::DataModel;
@@ -26,6 +27,8 @@ pub struct Subject {
     pub spurious: Spurious,
     /// Functions that any number of clients may call at once, besides those of `raddle.toml`.
     pub entries: Vec<String>,
+    /// What functions without body or model may do; `None`: as `raddle.toml` says.
+    pub external: Option<External>,
 }
 
 /// Stands for the standard input of this process.

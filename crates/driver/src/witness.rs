@@ -8,6 +8,7 @@ use crate::outcome::{Draft, Shown};
 use crate::{DataModel, OWN_STDIN, Spurious, Subject, Substrate};
 use raddle_base::SiteId;
 use raddle_certify::Witness;
+use raddle_config::External;
 use raddle_event::{ProblemKind, Schedule};
 use raddle_machine::Visibility;
 use std::fmt::Write;
@@ -181,6 +182,9 @@ impl Record {
         for (name, value) in &subject.env {
             put("env", &format!("{name}={value}"));
         }
+        if let Some(external) = subject.external {
+            put("extern", external.name());
+        }
         if subject.spurious == Spurious::Off {
             put("spurious-wake-ups", "off");
         }
@@ -237,6 +241,7 @@ impl Record {
                     let (name, value) = value.split_once('=').ok_or_else(bad)?;
                     subject.env.push((name.to_owned(), value.to_owned()));
                 }
+                "extern" if External::named(&value).is_some() => subject.external = External::named(&value),
                 "spurious-wake-ups" if value == "off" => subject.spurious = Spurious::Off,
                 "machine" if value == "native" => substrate = Substrate::Native,
                 "visible" => visibility = Some(parse_visibility(&value).ok_or_else(bad)?),
@@ -311,6 +316,7 @@ mod tests {
     use crate::{DataModel, Spurious, Subject, Substrate};
     use raddle_base::SiteId;
     use raddle_certify::Witness;
+    use raddle_config::External;
     use raddle_event::{Choice, ProblemKind, Schedule, ThreadId};
     use raddle_machine::Visibility;
     use raddle_testkit::random::Random;
@@ -343,6 +349,7 @@ mod tests {
                 env: env.into_iter().map(|value| ("NAME".to_owned(), value)).collect(),
                 spurious: random.pick(&[Spurious::On, Spurious::Off]),
                 entries: Vec::new(),
+                external: random.pick(&[None, Some(External::Pure)]),
             },
             stdin_digest,
             witness: Witness {

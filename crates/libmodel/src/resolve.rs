@@ -2,7 +2,7 @@
 
 use crate::{Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, VerifierOp, lookup};
 use raddle_base::IdVec;
-use raddle_config::{Config, LockFunctions, LockMode, TrySuccess};
+use raddle_config::{Config, External, LockFunctions, LockMode, TrySuccess};
 use raddle_ir::{DebugType, DebugTypeId, Function, FunctionId, Program, Ty};
 
 /// The meaning of every function of a program.
@@ -19,7 +19,7 @@ pub enum Meaning {
     AtomicBody,
     /// Do this instead of the body, if there is one; numbered assumptions it relies on.
     Effect(Effect, Vec<&'static str>),
-    /// Declared, never defined, no row and not to be ignored: an assumption (A-EXTERN) or a reason for `unknown`.
+    /// Declared, never defined, no row and not to be ignored: it may use what it is given and what was published.
     Unknown,
 }
 
@@ -62,6 +62,9 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
             }
             None if throws(name) => {
                 Meaning::Effect(Effect::Unsupported { reason: "a C++ exception" }, Vec::new())
+            }
+            None if config.external == External::Pure => {
+                Meaning::Effect(Effect::Nothing { result: 0 }, vec!["A-EXTERN"])
             }
             None => Meaning::Unknown,
         };
