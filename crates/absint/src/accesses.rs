@@ -2,9 +2,10 @@
 //!
 //! *May*: an access lists all objects and offsets that points-to allows, and an extent that covers the bytes. Synchronisation
 //! objects' own memory, `errno`, blocks that a call only uses itself, and the zeros of `calloc` are no accesses; what `realloc` or `strdup`
-//! copy into the block that they hand out is one.
+//! copy into the block that they hand out is one. A function without body or model writes all that it may use.
 
 use crate::calls::{Call, Calls};
+use crate::foreign::Foreign;
 use crate::terms::term_of;
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, SetId, Values};
@@ -13,7 +14,7 @@ use raddle_ir::{
 };
 use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach};
 use raddle_libmodel::{AtomicCall, Effect, KernelOrder};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -132,6 +133,8 @@ pub fn collect(program: &Program, calls: &Calls, values: &Values, points_to: &Po
         values,
         points_to,
         objects: Objects::new(points_to),
+        foreign: Foreign::new(program, points_to),
+        foreign_accesses: Vec::new(),
         known: HashMap::new(),
         out: Vec::new(),
     };
@@ -143,6 +146,9 @@ struct Collector<'a> {
     values: &'a Values,
     points_to: &'a PointsTo,
     objects: Objects,
+    foreign: Foreign<'a>,
+    /// Positions of accesses by functions without body or model.
+    foreign_accesses: Vec<usize>,
     known: HashMap<(SetId, Derived), Targets>,
     out: Vec<Access>,
 }
@@ -189,7 +195,23 @@ impl Collector<'_> {
                 }
             }
         }
+        self.without_own_memory();
         self.out
+    }
+
+    /// What functions without body or model do to their own memory matters only where the program uses it, too.
+    fn without_own_memory(&mut self) {
+        let is_own = |(object, at): &(ObjectId, Offsets)| self.foreign.is_own(*object, *at);
+        let foreign: BTreeSet<usize> = self.foreign_accesses.iter().copied().collect();
+        let others = self.out.iter().enumerate().filter(|(index, _)| !foreign.contains(index));
+        if others.into_iter().any(|(_, access)| access.targets(self.points_to).iter().any(is_own)) {
+            return;
+        }
+        for index in foreign {
+            let rest = self.out[index].targets(self.points_to).iter().filter(|place| !is_own(place));
+            self.out[index].targets = Targets::List(rest.copied().collect());
+        }
+        self.out.retain(|access| !access.targets(self.points_to).is_empty());
     }
 
     fn instruction(&mut self, at: At, inst: &Inst) {
@@ -314,6 +336,12 @@ impl Collector<'_> {
             if let Some((bytes, _)) = arg.by_value {
                 self.block_access(at, Kind::Read, arg.value, bytes, arg.place);
             }
+        }
+        if !call.unknown.is_empty() {
+            let used = Targets::List(self.foreign.of_call(at.function, args).memory.into());
+            let before = self.out.len();
+            self.push(at, Kind::Write, None, None, None, used, u64::MAX, None);
+            self.foreign_accesses.extend(before..self.out.len());
         }
         for effect in &call.effects {
             for touch in &effect.memory().touches {

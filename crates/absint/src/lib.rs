@@ -6,6 +6,7 @@ pub mod accesses;
 pub mod calls;
 pub mod cfg;
 pub mod components;
+pub mod foreign;
 pub mod induction;
 pub mod must_alias;
 pub mod order;

@@ -6,11 +6,12 @@
 //! reachable from the roots by calls, in blocks that [`Values`] says are reachable, is looked at.
 //!
 //! Assumed beyond the module docs of the parts: an address is not made out of a number that no address went into, and not by
-//! overwriting some of its bytes; the first access outside of an object is an error of its own. Calls of functions that are declared
-//! only do nothing (A-EXTERN) and return unknown addresses.
+//! overwriting some of its bytes; the first access outside of an object is an error of its own. Functions without body or model:
+//! [`foreign`].
 
 mod calls;
 mod copies;
+mod foreign;
 mod graph;
 mod instructions;
 mod library;
@@ -33,7 +34,7 @@ use raddle_facts::{PointsTo, Values};
 use raddle_ir::Program;
 use raddle_libmodel::Models;
 
-pub use objects::LibraryPart;
+pub use objects::{FOREIGN, LibraryPart, foreign_offsets, part_around};
 pub(crate) use types::Types;
 
 pub fn solve(program: &Program, models: &Models, values: &Values, roots: &Roots) -> PointsTo {

@@ -13,6 +13,7 @@ pub(crate) mod code;
 pub(crate) mod conditions;
 pub(crate) mod flow;
 pub(crate) mod fold;
+pub(crate) mod foreign;
 pub(crate) mod gaps;
 pub(crate) mod initial;
 pub(crate) mod intervals;

@@ -10,10 +10,14 @@
 //! that covers the written offsets; a memory copy carries the cells over, shifted; a call passes arguments to the parameters of every
 //! target, and returns flow back; a thread creation passes its argument; library calls as `libmodel`'s memory effects say. What is
 //! said of a register that is only compared, measured or used as an index does not matter.
-//! A function without a body does nothing to memory (A-EXTERN) and returns an address in a part of [`ObjectKind::Unknown`] of its own;
-//! each part holds addresses of itself. [`ObjectKind::Library`] and [`ObjectKind::Unknown`] are made of parts of 2^32 offsets each, and a part starts
+//! Functions without body or model have one part of [`ObjectKind::Unknown`] together, the last. It holds what was handed out: variables
+//! that are declared only; what such a call can reach, if a part of that is neither local nor constant nor the library's; then, and if such
+//! a call returns a pointer, every variable that other files can name; and what these hold. What is handed out, can be written and is large enough
+//! holds all of it, at any offset; what a call can reach holds that and all that the call can reach; a call returns any of this. A known
+//! function that is not supported returns an address in a part of its own. Each part holds addresses of itself. [`ObjectKind::Library`] and [`ObjectKind::Unknown`] are made of parts of 2^32 offsets each, and a part starts
 //! in the middle of these: for `Library` in the order errno, results of threads, thread-specific data, `argv` and `environ`, public
-//! variables, handles, then `libmodel`'s `Library` in its order; for `Unknown` first what comes from nowhere, then function by function.
+//! variables, handles, then `libmodel`'s `Library` in its order; for `Unknown` first what comes from nowhere, then function by function, then that of
+//! functions without body or model.
 //! A pointer into a part does not leave it.
 
 use raddle_base::{IdVec, SiteId};

@@ -28,7 +28,19 @@ impl Assumption {
         Assumption { id: "A-WRAP", text: "signed arithmetic wraps around on overflow" },
         Assumption {
             id: "A-EXTERN",
-            text: "functions without a body or a model have no effect and return 0",
+            text: "functions without body or model that are given plain numbers only have no effect",
+        },
+        Assumption {
+            id: "A-EXTLOCK",
+            text: "functions without body or model release no lock that they were never given",
+        },
+        Assumption {
+            id: "A-EXTLOCAL",
+            text: "functions without body or model keep no address of a local variable of their caller",
+        },
+        Assumption {
+            id: "A-EXTNAME",
+            text: "functions without body or model call no function that they were not given",
         },
         Assumption { id: "A-IGNORE", text: "functions that raddle.toml ignores do nothing and return 0" },
         Assumption { id: "A-ASM", text: "inline assembly changes its operands only" },

@@ -1,12 +1,14 @@
 //! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
 
 use raddle_absint::Roots;
+use raddle_absint::accesses::Objects;
 use raddle_absint::calls::Calls;
-use raddle_base::{Id, SiteId};
-use raddle_facts::{ObjectKind, PointsTo, Values};
+use raddle_absint::foreign::Foreign;
+use raddle_base::SiteId;
+use raddle_facts::{ObjectId, PointsTo, Values};
 use raddle_ir::expand::Expanded;
-use raddle_ir::{FunctionId, Inst, Operand, Program, Terminator};
-use raddle_libmodel::{Effect, Meaning, Models, ThreadOp};
+use raddle_ir::{FunctionId, Inst, Program, Terminator, Ty};
+use raddle_libmodel::{Effect, Meaning, Models, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something reachable that makes every proof void.
@@ -62,16 +64,35 @@ pub(crate) fn find(
             }
         }
     }
+    let foreign = Foreign::new(&expanded.program, points_to);
+    let counted = counted(&expanded.program, points_to, calls);
+    let is_open = foreign.is_open() || returns_pointer(&expanded.program, calls);
     let (mut cleanup, mut exits) = (None, false);
     for (function, list) in calls.from.iter() {
         for call in list {
             let (_, args) = call.parts(&expanded.program, function);
-            for unknown in &call.unknown {
-                assumptions.insert("A-EXTERN");
-                let callback = args.iter().any(|arg| may_be_function(points_to, function, arg.value));
-                if callback {
-                    let name = expanded.program.text(expanded.program.functions[*unknown].name);
-                    gap(call.site, format!("`{name}` has no body and is given a function that it may call"));
+            if let Some(unknown) = call.unknown.first() {
+                let used = foreign.of_call(function, args);
+                match is_open {
+                    true => assumptions.extend(["A-EXTLOCK", "A-EXTNAME"]),
+                    false => assumptions.extend(["A-EXTERN"]),
+                }
+                if used.keeps_locals_apart {
+                    assumptions.insert("A-EXTLOCAL");
+                }
+                let name =
+                    |function: FunctionId| expanded.program.text(expanded.program.functions[function].name);
+                let unknown = name(*unknown);
+                if let Some(callback) = used.function.map(name) {
+                    gap(
+                        call.site,
+                        format!("`{unknown}` has no body and may call `{callback}`, which was handed out"),
+                    );
+                }
+                if used.memory.iter().any(|(object, _)| counted.contains(object)) {
+                    let text =
+                        "has no body and may use a semaphore, barrier or once control that was handed out";
+                    gap(call.site, format!("`{unknown}` {text}"));
                 }
             }
             for target in &call.modelled {
@@ -107,19 +128,40 @@ pub(crate) fn find(
     (gaps.into_iter().map(|(site, text)| Gap { site, text }).collect(), assumptions)
 }
 
-fn may_be_function(points_to: &PointsTo, function: FunctionId, operand: Operand) -> bool {
-    match operand {
-        Operand::Function(_) => true,
-        Operand::Reg(reg) => {
-            let targets = points_to.targets_of(points_to.regs[function][reg.index()]);
-            targets
-                .iter()
-                .any(|(object, _)| matches!(points_to.objects[*object].kind, ObjectKind::Function(_)))
+/// Whether some function without body or model returns a pointer.
+fn returns_pointer(program: &Program, calls: &Calls) -> bool {
+    calls.from.iter().any(|(function, list)| {
+        list.iter().filter(|call| !call.unknown.is_empty()).any(|call| {
+            let (dsts, _) = call.parts(program, function);
+            dsts.iter().any(|dst| program.functions[function].regs[*dst].ty == Ty::Ptr)
+        })
+    })
+}
+
+/// Objects with something whose operations are counted: the facts about order know all of them.
+fn counted(program: &Program, points_to: &PointsTo, calls: &Calls) -> BTreeSet<ObjectId> {
+    let objects = Objects::new(points_to);
+    let mut found = BTreeSet::new();
+    for (function, list) in calls.from.iter() {
+        for call in list {
+            let (_, args) = call.parts(program, function);
+            for effect in &call.effects {
+                let arg = match effect {
+                    Effect::Sem(SemOp::Wait { sem, .. } | SemOp::Post { sem }, _) => *sem,
+                    Effect::BarrierWait { barrier, .. } => *barrier,
+                    Effect::Once { once, .. } => *once,
+                    _ => continue,
+                };
+                if let Some(arg) = args.get(usize::from(arg.0)) {
+                    let targets = objects.targets(points_to, function, arg.value);
+                    found.extend(targets.of(points_to).iter().map(|(object, _)| *object));
+                }
+            }
         }
-        _ => false,
     }
+    found
 }
 
 /// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no
 /// constant may be every value, and memory that was never written holds any.
-const KEPT: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];
+const KEPT: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-EXTERN", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];

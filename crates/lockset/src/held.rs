@@ -14,6 +14,7 @@
 //! * The mutex of a condition wait after the wait exactly if before it.
 //! * A semaphore only if it is used as a lock throughout ([`semaphores`]).
 //! * An atomic word that the program uses as a lock throughout ([`words`]).
+//! * None that a function without body or model was given, or that was handed out, after a call of one; all others (A-EXTLOCK).
 //! * `__VERIFIER_atomic` sections and functions as one recursive lock, [`raddle_facts::ATOMIC_SECTION`].
 //!
 //! Acquisitions are counted: an entry of depth `n` stands for `n` acquisitions of its own that no unlock has undone, and two terms that
@@ -45,6 +46,7 @@ use kinds::Kinds;
 pub use queries::Acquisition;
 use raddle_absint::calls::{Calls, Way};
 use raddle_absint::components::components;
+use raddle_absint::foreign::Foreign;
 use raddle_absint::terms::Definitions;
 use raddle_base::{Id, IdVec, SiteId};
 use raddle_facts::{
@@ -104,6 +106,7 @@ pub struct Locks<'a> {
     results: IdVec<FunctionId, ResultOf>,
     semaphores: BTreeSet<(ObjectId, i64)>,
     words: BTreeSet<LockWord>,
+    foreign: Foreign<'a>,
 }
 
 impl<'a> Locks<'a> {
@@ -150,6 +153,7 @@ impl<'a> Locks<'a> {
             calls,
             semaphores: BTreeSet::new(),
             words,
+            foreign: Foreign::new(program, points_to),
         };
         locks.kinds = Kinds::new(&locks);
         locks.listen();
@@ -234,8 +238,9 @@ fn relevant(
             uses_word[*function]
                 || calls.from[*function].iter().any(|call| {
                     unresolved.contains(&call.site)
+                        || !call.unknown.is_empty()
                         || call.effects.iter().any(touches_locks)
-                        || call.runs.is_empty() && call.effects.is_empty() && call.unknown.is_empty()
+                        || call.runs.is_empty() && call.effects.is_empty()
                         || call.runs.iter().any(|(target, way)| {
                             *way == Way::AtomicCall || in_activation(*way) && relevant[*target]
                         })

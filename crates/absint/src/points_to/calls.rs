@@ -126,30 +126,16 @@ impl Solver<'_> {
         }
         match &self.models.meanings[target] {
             Meaning::Body | Meaning::AtomicBody => self.run_body(&invoke, target),
-            Meaning::Unknown | Meaning::Effect(Effect::Unsupported { .. }, _) => {
-                self.unknown_call(&invoke, target);
-            }
+            Meaning::Unknown => self.unknown_call(&invoke),
+            Meaning::Effect(Effect::Unsupported { .. }, _) => self.unsupported_call(&invoke, target),
             Meaning::Effect(effect, _) => self.library_call(&invoke, effect),
         }
     }
 
-    /// A function without a body touches no memory (A-EXTERN), but it may call functions that the call names, with anything that it
-    /// was given.
-    fn unknown_call(&mut self, invoke: &Invoke, target: FunctionId) {
-        let unknown = self.unknown_of(target);
-        for result in &invoke.results {
-            if self.is_wide_enough(result.ty) {
-                self.graph.edge(&mut self.sets, unknown, result.node, SAME);
-            }
-        }
+    /// It may call functions that the call names, with anything that it was given or has; see [`super::foreign`].
+    fn unknown_call(&mut self, invoke: &Invoke) {
+        let anything = self.foreign_call(invoke);
         for function in invoke.args.iter().filter_map(|arg| arg.function) {
-            let anything = self.graph.node();
-            self.graph.edge(&mut self.sets, unknown, anything, SAME);
-            for arg in &invoke.args {
-                if let (Some(pointer), None) = (arg.node, arg.function) {
-                    self.graph.edge(&mut self.sets, pointer, anything, SAME);
-                }
-            }
             let count = self.program.functions[function].params.len();
             let args = vec![Passed { node: Some(anything), ..Passed::default() }; count];
             let how = How::Callback(When::Now);
@@ -157,6 +143,16 @@ impl Solver<'_> {
             let callback = self.new_invoke(Invoke { site, how, args, results, pointer: None });
             self.targets.push((site, function));
             self.invoke(callback, function);
+        }
+    }
+
+    /// Reaching it is a gap.
+    fn unsupported_call(&mut self, invoke: &Invoke, target: FunctionId) {
+        let unknown = self.unknown_of(target);
+        for result in &invoke.results {
+            if self.is_wide_enough(result.ty) {
+                self.graph.edge(&mut self.sets, unknown, result.node, SAME);
+            }
         }
     }
 

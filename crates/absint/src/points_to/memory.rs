@@ -45,6 +45,8 @@ pub(super) enum Class {
     Moved,
     /// Any other integer.
     Number,
+    /// Put there by a function without body or model: whatever is read there may be it.
+    Raw,
 }
 
 impl Width {
@@ -249,14 +251,14 @@ impl Solver<'_> {
         }
         let is_whole = |slot: Slot| slot.width.bytes >= self.pointer_bytes;
         let is_copied = |slot: Slot| is_whole(slot) || slot.width.class == Class::Moved;
-        if cell.at.stride == view.at.stride && cell.at.stride != 1 {
+        if cell.at.stride == view.at.stride && cell.at.stride != 1 || cell.width.class == Class::Raw {
             return true;
         }
         match view.width.class {
             Class::Number => {
                 is_whole(view) && cell.width.class == Class::Number && cell.width.bytes == view.width.bytes
             }
-            Class::Address | Class::Moved => is_copied(cell) && is_copied(view),
+            Class::Address | Class::Moved | Class::Raw => is_copied(cell) && is_copied(view),
         }
     }
 

@@ -4,6 +4,7 @@ use super::pattern;
 use crate::fast_hash::FastMap;
 use raddle_base::IdVec;
 use raddle_facts::{Object, ObjectId, ObjectKind, Offsets};
+use raddle_ir::Program;
 use raddle_libmodel::memory::Library;
 
 /// Parts of [`ObjectKind::Library`], apart from each other by offsets.
@@ -60,6 +61,28 @@ impl LibraryPart {
             },
         }
     }
+}
+
+/// All bytes of the part of a library's or unknown object in which a pattern of the facts lies; of all parts, if it is in several.
+pub fn part_around(at: Offsets) -> Offsets {
+    let (first, last) = (at.low.div_euclid(PART_BYTES), at.high.div_euclid(PART_BYTES));
+    match u32::try_from(first) {
+        Ok(part) if first == last => part_offsets(part, Offsets::ANY),
+        _ => Offsets::ANY,
+    }
+}
+
+/// The object to which the memory of functions without body or model belongs.
+pub const FOREIGN: ObjectKind = ObjectKind::Unknown;
+
+/// Which part of it that is.
+pub(super) fn foreign_part(program: &Program) -> u32 {
+    1 + program.functions.len() as u32
+}
+
+/// The bytes of this part, in the facts.
+pub fn foreign_offsets(program: &Program) -> Offsets {
+    part_offsets(foreign_part(program), Offsets::ANY)
 }
 
 /// Offsets of a part as offsets of the whole object.

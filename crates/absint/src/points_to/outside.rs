@@ -69,7 +69,7 @@ impl Solver<'_> {
         self.part(kind, 0, bytes)
     }
 
-    fn part(&mut self, kind: ObjectKind, part: u32, bytes: Option<u64>) -> u32 {
+    pub(super) fn part(&mut self, kind: ObjectKind, part: u32, bytes: Option<u64>) -> u32 {
         let (object, new) = self.objects.of(kind, part, bytes);
         let region = self.memory.of_object(object);
         self.memory.regions[region.0 as usize].bytes = self.objects.bytes(object);
@@ -111,7 +111,7 @@ impl Solver<'_> {
         self.constant(object, Offsets::ANY)
     }
 
-    /// What a function without a body returns.
+    /// What a function returns that is known to exist and not modelled: reaching it is a gap.
     pub(super) fn unknown_of(&mut self, function: FunctionId) -> Node {
         let object = self.part(ObjectKind::Unknown, 1 + function.0, None);
         self.constant(object, Offsets::exact(0))

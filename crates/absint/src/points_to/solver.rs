@@ -3,6 +3,7 @@
 
 use super::calls::Invoke;
 use super::copies::Copies;
+use super::foreign::{Foreign, Handover};
 use super::graph::{Graph, Node};
 use super::memory::{Memory, Region, Width};
 use super::objects::Objects;
@@ -45,6 +46,8 @@ pub(super) struct Solver<'p> {
     /// Copies that wait until all else has settled.
     late: Vec<u32>,
     pub targets: Vec<(SiteId, FunctionId)>,
+    pub foreign: Option<Foreign>,
+    pub handovers: Vec<Handover>,
 }
 
 /// What nodes are computed from, so that equal computations share one.
@@ -92,6 +95,10 @@ pub(super) enum UseKind {
         from: Region,
     },
     Invoke(u32),
+    /// A function without body or model is given the pointer.
+    HandOver(u32),
+    /// Such functions have the pointer.
+    HandedOut,
     /// What the pointer points to, seen as a structure of this type.
     Retype {
         dst: Node,
@@ -140,6 +147,8 @@ impl<'p> Solver<'p> {
             parts: Parts::default(),
             late: Vec::new(),
             targets: Vec::new(),
+            foreign: None,
+            handovers: Vec::new(),
         }
     }
 
@@ -214,6 +223,8 @@ impl<'p> Solver<'p> {
             UseKind::Gather { to, len } => self.gather(set, seen, to, len),
             UseKind::Scatter { from } => self.scatter(set, seen, from),
             UseKind::Retype { dst, to } => self.retype(dst, to, set, seen),
+            UseKind::HandOver(index) => self.hand_over(index, set, seen),
+            UseKind::HandedOut => self.handed_out(set, seen),
             UseKind::Invoke(invoke) => {
                 for entry in self.sets.difference(set, seen) {
                     if let ObjectKind::Function(function) = self.objects.kind(entry.object()) {

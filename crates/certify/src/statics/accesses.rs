@@ -2,7 +2,8 @@
 //!
 //! *May*: an access lists all places that the points-to facts allow and covers at least the bytes touched. No accesses: the memory
 //! of synchronisation objects themselves, `errno`, results of threads and thread-specific cells, and the bytes of objects while they are
-//! being made (blocks of `calloc`, copies of structs passed by value, variadic arguments).
+//! being made (blocks of `calloc`, copies of structs passed by value, variadic arguments). A function without body or model writes all
+//! that it may use ([`super::foreign`]).
 
 use super::calls::{Call, Passes};
 use super::code::{At, Code};
@@ -222,6 +223,13 @@ impl<'a> Collector<'a, '_> {
             if let Some(bytes) = taken.chain(arg.by_value).map(|(bytes, _)| bytes).max() {
                 self.plain(Kind::Read, arg.value, bytes);
             }
+        }
+        if !call.unknown.is_empty() {
+            let mut memory = self.code.used_memory(self.at.function, args);
+            if !self.code.uses_foreign_memory() {
+                memory.retain(|place| !self.code.is_foreign(*place));
+            }
+            self.push(Kind::Write, None, None, Cow::Owned(memory), TO_END);
         }
         for (_, effect) in &call.effects {
             for touch in &effect.memory().touches {

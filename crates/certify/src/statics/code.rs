@@ -27,6 +27,7 @@ pub(crate) struct Code<'a> {
     site_origin: IdVec<SiteId, SiteId>,
     objects: HashMap<ObjectKind, ObjectId>,
     outside: OnceCell<BTreeSet<FunctionId>>,
+    pub(super) foreign_memory_is_used: OnceCell<bool>,
 }
 
 /// Where execution starts, in the expanded program (originals keep their ids).
@@ -89,6 +90,7 @@ impl<'a> Code<'a> {
             site_origin,
             objects,
             outside: OnceCell::new(),
+            foreign_memory_is_used: OnceCell::new(),
         };
         code.calls = Calls::of(&code)?;
         Ok(code)

@@ -2,17 +2,18 @@
 
 use super::Refusal;
 use super::code::{At, Code};
+use super::foreign::Owner;
 use raddle_base::SiteId;
-use raddle_facts::ObjectKind;
+use raddle_facts::{ObjectId, ObjectKind};
 use raddle_ir::{Inst, Terminator};
-use raddle_libmodel::{Effect, Meaning, ThreadOp};
+use raddle_libmodel::{Effect, Meaning, SemOp, ThreadOp};
 use std::collections::BTreeSet;
 
 const RULE: &str = "gaps";
 
 /// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no
 /// constant may be every value, and memory that was never written holds any.
-const SHARED: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];
+const SHARED: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-EXTERN", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];
 
 pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
@@ -50,17 +51,9 @@ pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
 
 fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Refusal> {
     let (mut cleanup, mut leaves) = (None, false);
-    for (function, calls) in code.calls.from.iter() {
+    foreign(code, needed)?;
+    for calls in code.calls.from.values() {
         for call in calls {
-            let (_, args) = call.parts(code, function);
-            if !call.unknown.is_empty() {
-                needed.insert("A-EXTERN");
-                let is_function = |object| matches!(code.kind(object), ObjectKind::Function(_));
-                let given = args.iter().flat_map(|arg| code.pointees(function, arg.value));
-                if given.map(|(object, _)| object).any(is_function) {
-                    return code.refuse(call.site, RULE, "a function without a body is given one to call");
-                }
-            }
             for (target, effect) in &call.effects {
                 if let Meaning::Effect(_, ids) = &code.models.meanings[*target] {
                     // A result that is a constant is the model's word.
@@ -91,4 +84,53 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
         }
         _ => Ok(()),
     }
+}
+
+/// Functions without body or model: they are not given a function, nor anything whose operations must all be known.
+fn foreign(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Refusal> {
+    let mut counted: BTreeSet<ObjectId> = BTreeSet::new();
+    for (function, calls) in code.calls.from.iter() {
+        for call in calls {
+            let (_, args) = call.parts(code, function);
+            for (_, effect) in &call.effects {
+                let arg = match effect {
+                    Effect::Sem(SemOp::Wait { sem, .. } | SemOp::Post { sem }, _) => *sem,
+                    Effect::BarrierWait { barrier, .. } => *barrier,
+                    Effect::Once { once, .. } => *once,
+                    _ => continue,
+                };
+                let arg = args.get(usize::from(arg.0));
+                let places = arg.map_or_else(Vec::new, |arg| code.pointees(function, arg.value));
+                counted.extend(places.into_iter().map(|(object, _)| object));
+            }
+        }
+    }
+    let kept = code.handed_out();
+    let is_open = kept.iter().any(|(object, _)| code.kind(*object) != ObjectKind::Unknown)
+        || code.foreign_calls().any(|call| call.returns_pointer);
+    for call in code.foreign_calls() {
+        match is_open {
+            true => needed.extend(["A-EXTLOCK", "A-EXTNAME"]),
+            false => needed.extend(["A-EXTERN"]),
+        }
+        let stays = |(object, _): &(ObjectId, _)| {
+            code.owner(*object) == Owner::Caller && !kept.iter().any(|(other, _)| other == object)
+        };
+        if code.reach(call.function, call.args).iter().any(stays) {
+            needed.insert("A-EXTLOCAL");
+        }
+        let used = code.used(call.function, call.args);
+        if used.iter().any(|(object, _)| code.owner(*object) == Owner::Code) {
+            return code.refuse(
+                call.site,
+                RULE,
+                "a function without a body may call one that was handed out",
+            );
+        }
+        if used.iter().any(|(object, _)| counted.contains(object)) {
+            let text = "a function without a body may use a semaphore, barrier or once control";
+            return code.refuse(call.site, RULE, text);
+        }
+    }
+    Ok(())
 }

@@ -64,9 +64,14 @@ pub(crate) fn anywhere_unknown() -> Offsets {
     bytes_of(0)
 }
 
-/// The part of [`raddle_facts::ObjectKind::Unknown`] that a function without a body returns.
+/// The part of [`raddle_facts::ObjectKind::Unknown`] that a function which is not supported returns.
 pub(crate) fn returned_by(function: raddle_ir::FunctionId) -> Offsets {
     Offsets::exact((1 + i64::from(function.0)) * PART_BYTES + MIDDLE)
+}
+
+/// The part of [`raddle_facts::ObjectKind::Unknown`] that belongs to functions without body or model: after those of all functions.
+pub(crate) fn part_of_foreign(functions: usize) -> Offsets {
+    bytes_of(1 + functions as i64)
 }
 
 /// All bytes of the part in which a pattern lies; of all parts, if it is in several.

@@ -5,6 +5,7 @@
 //! subtracted leaves no address behind; addresses are not taken apart into single bits or computed with in floating point.
 
 mod calls;
+mod foreign;
 mod instructions;
 mod library;
 mod sets;
@@ -27,6 +28,7 @@ pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     for function in code.program.functions.ids().filter(|function| code.is_run(*function)) {
         check_function(code, function)?;
     }
+    foreign::check(code)?;
     calls::check_targets(code)
 }
 

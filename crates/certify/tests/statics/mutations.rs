@@ -5,7 +5,9 @@
 use crate::programs::{one, proof, refused};
 use raddle_base::Id;
 use raddle_certify::statics::{check, is_closed};
-use raddle_facts::{BeforeStart, Distinct, Interval, Root, Spacing, StaticProof, Term, ThreadId, Times};
+use raddle_facts::{
+    BeforeStart, Distinct, Interval, ObjectKind, Root, Spacing, StaticProof, Term, ThreadId, Times,
+};
 use raddle_ir::{FunctionId, Reg};
 use std::collections::BTreeMap;
 
@@ -82,6 +84,39 @@ fn a_fact_about_one_access_of_a_site_says_nothing_of_the_other() {
         assert!(check(program, models, &bad).is_err(), "{site}");
     }
     assert!(closed > 0, "the fact holds for the copy");
+}
+
+/// What a function without a body is given is handed out, and whoever leaves that out, or an assumption about it, is refused.
+#[test]
+fn what_is_handed_out_cannot_be_left_out() {
+    let (program, models, analysis) = one("extern/given_shared_unknown.c");
+    let good = proof(&program, &analysis);
+    assert_eq!(is_closed(&program, &models, &good), Ok(()));
+    let points_to = &good.facts.points_to;
+    let (unknown, _) =
+        points_to.objects.iter().find(|(_, object)| object.kind == ObjectKind::Unknown).expect("it is there");
+    let mut forged = 0;
+    for (at, cell) in points_to.contents[unknown].iter().enumerate() {
+        let own: Vec<_> = points_to
+            .targets_of(cell.holds)
+            .iter()
+            .copied()
+            .filter(|(object, _)| *object == unknown)
+            .collect();
+        if own.len() < points_to.targets_of(cell.holds).len() {
+            let mut bad = good.clone();
+            let set = bad.facts.points_to.sets.push(own);
+            bad.facts.points_to.contents[unknown][at].holds = set;
+            assert!(is_closed(&program, &models, &bad).is_err(), "cell {at}");
+            forged += 1;
+        }
+    }
+    assert!(forged > 0, "nothing is handed out");
+    for id in ["A-EXTLOCK", "A-EXTNAME"] {
+        let mut bad = good.clone();
+        bad.assumptions.retain(|listed| listed != id);
+        assert!(is_closed(&program, &models, &bad).is_err(), "{id}");
+    }
 }
 
 /// The row and column of the `place`-th entry of rows.

@@ -6,7 +6,7 @@ use super::join::meet;
 use super::translate::Crossing;
 use super::{Locks, places, returning};
 use raddle_absint::calls::{Call, Way};
-use raddle_facts::{HeldLock, LocalLocks, LockMode};
+use raddle_facts::{HeldLock, LocalLocks, LockMode, Released};
 use raddle_ir::{BlockId, FunctionId, Inst, Reg};
 
 /// What is known about callees so far: `None` while nothing is, as in the first round of a recursion.
@@ -93,6 +93,11 @@ impl Locks<'_> {
         if !call.unknown.is_empty() {
             let mut after = state.clone();
             assign(&mut after);
+            let used = Released::These(self.foreign.of_call(function, args).memory);
+            self.lose(
+                &LocalLocks { released: used.clone(), renewed: used, ..LocalLocks::default() },
+                &mut after,
+            );
             outcomes.push(after);
         }
         let Some(first) = outcomes.pop() else { return false };

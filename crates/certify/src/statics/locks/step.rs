@@ -75,6 +75,10 @@ impl Locks<'_, '_> {
             dsts.iter().for_each(|dst| after.assign(function, *dst));
             if nothing_known {
                 after.forget();
+            } else {
+                // What it was given or was handed out is not held any more, all else is (A-EXTLOCK).
+                let used = Released::These(self.code.used_memory(function, args));
+                self.lose(&State { released: used.clone(), renewed: used, ..State::default() }, &mut after);
             }
             outcomes.push(after);
         }

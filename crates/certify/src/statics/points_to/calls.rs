@@ -5,7 +5,7 @@ use super::super::calls::{Call, Passes, Run, Way};
 use super::super::code::{At, Code};
 use super::super::library::{Part, returned_by};
 use super::instructions::{copied, object, object_at, stored};
-use super::{RULE, library};
+use super::{RULE, foreign, library};
 use raddle_base::Id;
 use raddle_facts::{ObjectKind, Offsets};
 use raddle_ir::{CallArg, FunctionId, Reg};
@@ -33,7 +33,7 @@ pub(super) fn check(
             _ => library::check(code, carried, at, dsts, args, effect)?,
         }
     }
-    call.unknown.iter().try_for_each(|target| unknown_result(code, carried, at, dsts, *target))
+    if call.unknown.is_empty() { Ok(()) } else { foreign::call(code, carried, at, dsts, args) }
 }
 
 fn run_body(
@@ -102,7 +102,7 @@ fn run_body(
     }
 }
 
-/// A function without a body returns an address of its own (A-EXTERN).
+/// A function that is not supported returns an address of its own; reaching it is a gap.
 fn unknown_result(
     code: &Code<'_>,
     carried: &[bool],
