@@ -4,6 +4,7 @@ use crate::Witness;
 use raddle_base::SiteId;
 use raddle_event::ProblemKind;
 use raddle_finding::AccessReport;
+use std::collections::BTreeSet;
 
 /// A race seen in a replay. No public constructor: see [`crate::confirm_race`].
 #[derive(Clone, Debug)]
@@ -13,6 +14,7 @@ pub struct ConfirmedRace {
     pub(crate) accesses: [AccessReport; 2],
     pub(crate) assumptions: Vec<&'static str>,
     pub(crate) detail: String,
+    pub(crate) doubt: BTreeSet<SiteId>,
     pub(crate) witness: Witness,
 }
 
@@ -49,6 +51,11 @@ impl ConfirmedRace {
     /// Which object it is and where it was allocated, in words; empty for a global.
     pub fn detail(&self) -> &str {
         &self.detail
+    }
+
+    /// Calls of functions without body or model that could have ordered the accesses or kept them apart; empty: there are none.
+    pub fn doubt(&self) -> &BTreeSet<SiteId> {
+        &self.doubt
     }
 
     pub fn witness(&self) -> &Witness {

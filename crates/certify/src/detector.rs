@@ -4,6 +4,7 @@
 //! No clocks, no locksets, no sharing with `order`; a property test compares it with the closure there. The rules are those of C11
 //! as `docs/soundness.md` states them (release sequences as in C23). Exact for the given events: neither way of erring.
 
+use crate::replay::Noted;
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, AtomicOp, Event, EventKind, Loc, LockMode, ThreadId};
 use std::collections::HashSet;
@@ -50,6 +51,54 @@ pub(crate) fn touched(event: &Event) -> Option<Touched> {
         }
         EventKind::Atomic { loc, op } => Some(Touched { loc, writes: op.writes(), atomic: true }),
         _ => None,
+    }
+}
+
+/// What happens after one event or call of a trace.
+pub(crate) struct Cone {
+    /// Per event.
+    pub(crate) events: Vec<bool>,
+    /// Per call of a function without body or model.
+    pub(crate) calls: Vec<bool>,
+    /// Whose next event is.
+    pub(crate) threads: HashSet<ThreadId>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Start {
+    Event(usize),
+    Call(usize),
+}
+
+impl Cone {
+    pub(crate) fn of(events: &[Event], calls: &[Noted], start: Start) -> Cone {
+        let mut cone = Cone {
+            events: vec![false; events.len()],
+            calls: vec![false; calls.len()],
+            threads: HashSet::new(),
+        };
+        let (mut marks, first, mut next) = match start {
+            Start::Event(at) => {
+                let next = calls.partition_point(|noted| noted.at <= at);
+                (Marks::start(&events[at]), at + 1, next)
+            }
+            Start::Call(at) => {
+                let mut marks = Marks::default();
+                marks.threads.insert(calls[at].call.thread);
+                (marks, calls[at].at, at + 1)
+            }
+        };
+        for at in first..=events.len() {
+            while let Some(noted) = calls.get(next).filter(|noted| noted.at <= at) {
+                cone.calls[next] = marks.threads.contains(&noted.call.thread);
+                next += 1;
+            }
+            if let Some(event) = events.get(at) {
+                cone.events[at] = marks.pass(event);
+            }
+        }
+        cone.threads = marks.threads;
+        cone
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod confirmed;
 mod detector;
+mod doubt;
 pub mod explored;
 mod names;
 mod path;
@@ -43,7 +44,7 @@ pub fn confirm_race(
     witness: &Witness,
     sites: (SiteId, SiteId),
 ) -> Result<ConfirmedRace, Refusal> {
-    race::confirm(&subject.program, || subject.fresh(), witness, sites)
+    race::confirm(&subject.program, Some(&subject.models), || subject.fresh(), witness, sites)
 }
 
 /// Replays the witness and looks for an error of this kind at this site.
@@ -63,7 +64,7 @@ pub fn confirm_race_on<M: Machine>(
     witness: &Witness,
     sites: (SiteId, SiteId),
 ) -> Result<ConfirmedRace, Refusal> {
-    race::confirm(program, fresh, witness, sites)
+    race::confirm(program, None, fresh, witness, sites)
 }
 
 /// Like [`confirm_problem`], on machines of another kind.

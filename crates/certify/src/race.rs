@@ -1,6 +1,7 @@
 //! Confirms a race: replay once to find two unordered accesses at the claimed sites, replay again to take down what stood around them.
 
 use crate::detector::{find_race, touched};
+use crate::doubt;
 use crate::names::{Direction, Names};
 use crate::replay::{Collector, Scene, Witness, Witnessing, run};
 use crate::{ConfirmedRace, Refusal};
@@ -8,12 +9,14 @@ use raddle_base::SiteId;
 use raddle_event::{Addr, Loc};
 use raddle_finding::AccessReport;
 use raddle_ir::{PlaceBase, PlaceStep, Program};
+use raddle_libmodel::Models;
 use raddle_machine::{Machine, ObjectKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// `fresh` makes the machine in its start state.
+/// `fresh` makes the machine in its start state; `models`: what functions of the program mean to it, where it does not run them all.
 pub(crate) fn confirm<M: Machine>(
     program: &Program,
+    models: Option<&Models>,
     fresh: impl Fn() -> Result<M, Refusal>,
     witness: &Witness,
     sites: (SiteId, SiteId),
@@ -39,6 +42,9 @@ pub(crate) fn confirm<M: Machine>(
         accesses: [access(&names, a, &locks), access(&names, b, &locks)],
         assumptions: machine.assumptions(),
         detail: object(&names, a),
+        doubt: models.map_or_else(BTreeSet::new, |models| {
+            doubt::find(program, models, &machine, &collector, (first, second))
+        }),
         witness: witness.clone(),
     })
 }

@@ -4,7 +4,7 @@ use crate::Refusal;
 use crate::detector::touched;
 use raddle_base::SiteId;
 use raddle_event::{Addr, Event, EventKind, LockMode, ObjectId, Schedule, ThreadId};
-use raddle_machine::{Machine, Sink, StackSource, Status, Visibility};
+use raddle_machine::{ForeignCall, Machine, Sink, StackSource, Status, Visibility};
 use std::collections::{HashMap, HashSet};
 
 /// A schedule, with the visible operations that it counts.
@@ -45,6 +45,8 @@ pub(crate) struct Collector {
     next: u64,
     pub(crate) events: Vec<Event>,
     pub(crate) positions: Vec<u64>,
+    /// Calls of functions without body or model, in order.
+    pub(crate) calls: Vec<Noted>,
     atomics: HashSet<ObjectId>,
     recent: HashMap<ThreadId, HashSet<Event>>,
 }
@@ -56,6 +58,7 @@ impl Collector {
             next: 0,
             events: Vec::new(),
             positions: Vec::new(),
+            calls: Vec::new(),
             atomics: HashSet::new(),
             recent: HashMap::new(),
         }
@@ -86,6 +89,25 @@ impl Sink for Collector {
         }
         self.next += 1;
     }
+
+    fn foreign_call(&mut self, call: ForeignCall) {
+        let at = self.events.len();
+        let again = self.calls.last().is_some_and(|last| last.at == at && last.call == call);
+        if !again {
+            self.calls.push(Noted { at, call });
+        }
+    }
+
+    fn wants_foreign_calls(&self) -> bool {
+        true
+    }
+}
+
+/// A call, with the number of events that were kept before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    pub(crate) at: usize,
+    pub(crate) call: ForeignCall,
 }
 
 /// A lock that a thread holds, and where it took it.

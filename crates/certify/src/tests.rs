@@ -23,7 +23,7 @@ fn search(script: &Script) -> Exploration {
 
 fn confirm(script: &Script, witness: &Witness, sites: (SiteId, SiteId)) -> Result<(), Refusal> {
     let program = Program::new(DataModel::Lp64);
-    race::confirm(&program, || Ok(ScriptMachine::new(script)), witness, sites).map(|race| {
+    race::confirm(&program, None, || Ok(ScriptMachine::new(script)), witness, sites).map(|race| {
         let (a, b) = race.sites();
         assert!((a, b) == sites || (b, a) == sites);
         assert!(race.accesses().iter().any(|access| access.action != "read"), "one end writes");

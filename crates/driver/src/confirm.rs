@@ -82,7 +82,8 @@ fn races(
         for race in candidates.iter() {
             match judge.race(&witness_of(race, mode), race.key.sites()) {
                 Ok(race) => {
-                    doubt = doubtful(loaded, race.assumptions(), || race_words(&race));
+                    doubt = foreign(loaded, &race)
+                        .or_else(|| by_assembly(loaded, race.assumptions(), || race_words(&race)));
                     if doubt.is_some() {
                         continue;
                     }
@@ -221,25 +222,75 @@ pub(crate) fn problem_finding(problem: ConfirmedProblem, site: SiteId) -> Shown 
     }
 }
 
-/// An unknown function may be a lock, and inline assembly too: what rests on their doing nothing is not certain enough to be called
-/// a race.
+/// Calls that could have ordered the accesses, had they done something.
+fn foreign(loaded: &Loaded, race: &ConfirmedRace) -> Option<UnknownReason> {
+    let calls: BTreeSet<String> = race
+        .doubt()
+        .iter()
+        .map(|site| {
+            let span = loaded.program.sites.get(*site).and_then(|info| info.span);
+            let line = span.map_or(0, |span| span.line);
+            match called(&loaded.program, *site) {
+                Some(name) => format!("`{name}` (line {line})"),
+                None => format!("a function called in line {line}"),
+            }
+        })
+        .collect();
+    if calls.is_empty() {
+        return None;
+    }
+    let calls: Vec<String> = calls.into_iter().collect();
+    Some(UnknownReason {
+        place: String::new(),
+        text: format!(
+            "{} is withheld: {} may order these accesses or keep them apart, and have no body or model. \
+             Give their source, or name them in raddle.toml, as locks or to be ignored; or pass `--extern pure`",
+            race_words(race),
+            calls.join(", ")
+        ),
+    })
+}
+
+/// The function that a site calls by its name.
+fn called(program: &Program, site: SiteId) -> Option<&str> {
+    match program.code_at(site) {
+        Some(raddle_ir::Code::Inst(raddle_ir::Inst::Call {
+            callee: raddle_ir::Callee::Direct(target),
+            ..
+        })) => Some(program.text(program.functions[*target].name)),
+        _ => None,
+    }
+}
+
+/// What other errors rest on: a function without body or model does nothing.
 fn doubtful(
+    loaded: &Loaded,
+    assumptions: &[&'static str],
+    what: impl Fn() -> String,
+) -> Option<UnknownReason> {
+    let unknown = loaded.unknown_functions().join(", ");
+    if unknown.is_empty() || !assumptions.contains(&"A-EXTERN") {
+        return by_assembly(loaded, assumptions, what);
+    }
+    let text = format!(
+        "{} is seen only where functions without body or model do nothing (A-EXTERN): {unknown}. \
+         Give their source, or name them in raddle.toml, as locks or to be ignored; or pass `--extern pure`",
+        what()
+    );
+    Some(UnknownReason { place: String::new(), text })
+}
+
+/// Inline assembly may be a lock, too.
+fn by_assembly(
     loaded: &Loaded,
     assumptions: &[&'static str],
     what: impl FnOnce() -> String,
 ) -> Option<UnknownReason> {
-    let why = if assumptions.contains(&"A-EXTERN") {
-        let unknown = loaded.unknown_functions().join(", ");
-        format!(
-            "functions without body or model are taken to do nothing (A-EXTERN): {unknown}. \
-             Give their source, or name them in raddle.toml, as locks or to be ignored"
-        )
-    } else if assumptions.contains(&"A-ASM") && loaded.has_assembly() {
-        "inline assembly is taken to order nothing (A-ASM)".to_owned()
-    } else {
-        return None;
-    };
-    Some(UnknownReason { place: String::new(), text: format!("{} is seen only where {why}", what()) })
+    let is_doubtful = assumptions.contains(&"A-ASM") && loaded.has_assembly();
+    is_doubtful.then(|| UnknownReason {
+        place: String::new(),
+        text: format!("{} is seen only where inline assembly is taken to order nothing (A-ASM)", what()),
+    })
 }
 
 fn race_words(race: &ConfirmedRace) -> String {

@@ -56,6 +56,7 @@ pub(crate) fn start(
         library: Arc::new(library),
         assumptions: if undefined.is_empty() { Vec::new() } else { vec!["A-EXTERN"] },
         incomplete: Arc::new(undefined),
+        handed_out: Vec::new(),
         libc: LibState::default(),
     };
     let state = State::new(main, lasting);

@@ -65,6 +65,8 @@ pub(crate) struct Lasting {
     pub library: Arc<BTreeMap<String, u64>>,
     pub assumptions: Vec<&'static str>,
     pub incomplete: Arc<Vec<String>>,
+    /// Addresses and ids of threads that functions without body or model were given, locals aside.
+    pub handed_out: Vec<u64>,
     /// What the library remembers apart from memory.
     pub libc: LibState,
 }

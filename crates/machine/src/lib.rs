@@ -14,7 +14,7 @@ mod stutter;
 
 pub use canonical::{Canonical, Names, ObjectNames};
 pub use operation::{LockHow, OpKind, Operation};
-pub use sink::{IgnoreEvents, Sink, StackSource, TraceSink};
+pub use sink::{ForeignCall, IgnoreEvents, Sink, StackSource, TraceSink};
 pub use stutter::{Place, Rest, Sleep, Stutter};
 
 use raddle_base::SiteId;

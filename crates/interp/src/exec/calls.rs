@@ -43,15 +43,7 @@ impl Cx<'_> {
                     None => self.perform_effect(effect, assumptions, 0),
                 }
             }
-            Callable::Unknown => {
-                self.assume("A-EXTERN");
-                if desc.result_is_used {
-                    let name = image.name(function);
-                    self.world.state.not_covered(&format!("only 0 was tried as the result of `{name}`"));
-                }
-                self.return_value(0);
-                Ok(())
-            }
+            Callable::Unknown => self.foreign_call(function, desc),
         }
     }
 

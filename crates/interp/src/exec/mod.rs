@@ -9,6 +9,7 @@ mod cast;
 mod effects;
 mod ends;
 mod float;
+mod foreign;
 mod intrinsics;
 mod library;
 mod rare;
