@@ -6,13 +6,14 @@
 
 use crate::calls::{Call, Calls};
 use crate::foreign::Foreign;
+use crate::points_to::LibraryPart;
 use crate::terms::term_of;
 use raddle_base::{LoadOrder, RmwOrder, SiteId, StoreOrder};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, SetId, Values};
 use raddle_ir::{
     BlockId, CallArg, DataModel, FunctionId, GlobalId, Inst, Operand, PlaceId, Program, RmwOp, Ty,
 };
-use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach};
+use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach, Touch};
 use raddle_libmodel::{AtomicCall, Effect, KernelOrder};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -358,6 +359,9 @@ impl Collector<'_> {
                 if touch.region.base == Base::Fresh && !effect.memory().hands_out_block() {
                     continue;
                 }
+                if self.is_out_of_reach(touch) {
+                    continue;
+                }
                 let (address, places) = self.touched(at, args, touch.region.base);
                 let before = self.out.len();
                 let direct = touch.region.reach == Reach::Direct;
@@ -367,6 +371,10 @@ impl Collector<'_> {
                         Reach::Direct => self.derive(targets, Derived::Shifted(shift)),
                         Reach::Behind => self.derive(targets, Derived::Behind { anywhere: false, shift }),
                         Reach::BehindAny => self.derive(targets, Derived::Behind { anywhere: true, shift }),
+                        Reach::BehindTwice => {
+                            let first = self.derive(targets, Derived::Behind { anywhere: true, shift: 0 });
+                            self.derive(first, Derived::Behind { anywhere: true, shift })
+                        }
                     };
                     for kind in kinds {
                         let targets = match kind {
@@ -398,7 +406,6 @@ impl Collector<'_> {
             let found = self.objects.of(kind).map(|object| (object, offsets));
             (None, vec![(Targets::List(found.into_iter().collect()), None)])
         };
-        let object = |kind: ObjectKind| place(kind, Offsets::ANY);
         match base {
             Base::Arg(arg) => match args.get(usize::from(arg.0)) {
                 Some(arg) => (Some(arg.value), vec![(list(arg.value), arg.place)]),
@@ -418,14 +425,26 @@ impl Collector<'_> {
                 }
                 None => (None, Vec::new()),
             },
-            Base::Library(_) => object(ObjectKind::Library),
-            Base::Variable(name) => {
-                let global =
-                    self.program.globals.iter().find(|(_, global)| self.program.text(global.symbol) == name);
-                object(global.map_or(ObjectKind::Library, |(id, _)| ObjectKind::Global(id)))
-            }
+            Base::Library(part) => place(ObjectKind::Library, LibraryPart::Static(part).offsets()),
+            Base::Variable(name) => match self.global(name) {
+                Some(global) => place(ObjectKind::Global(global), Offsets::exact(0)),
+                None => place(ObjectKind::Library, LibraryPart::Variables.offsets()),
+            },
             Base::Fresh => place(ObjectKind::Heap(at.site), Offsets::exact(0)),
             Base::Errno | Base::ThreadResult(_) | Base::Specific(_) => (None, Vec::new()),
+        }
+    }
+
+    fn global(&self, name: &str) -> Option<GlobalId> {
+        let mut globals = self.program.globals.iter();
+        globals.find(|(_, global)| self.program.text(global.symbol) == name).map(|(id, _)| id)
+    }
+
+    /// A variable that the program does not declare, touched under a lock of the library.
+    fn is_out_of_reach(&self, touch: &Touch) -> bool {
+        match touch.region.base {
+            Base::Variable(name) => touch.atomicity == Atomicity::Atomic && self.global(name).is_none(),
+            _ => false,
         }
     }
 

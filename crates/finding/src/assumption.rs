@@ -62,6 +62,10 @@ impl Assumption {
             id: "A-DESCRIPTOR",
             text: "a read from a descriptor is ordered after the write of the bytes that it returns",
         },
+        Assumption {
+            id: "A-MTSAFE",
+            text: "functions that glibc documents as MT-Safe are, where POSIX does not ask for it",
+        },
         Assumption { id: "A-HASH", text: "different states have different hashes" },
     ];
 

@@ -22,7 +22,7 @@ pub(crate) fn are_only_joined(image: &Image) -> bool {
                 | ThreadOp::Detach { .. }
                 | ThreadOp::Cancel { .. }
                 | ThreadOp::CreateReturning { .. }
-                | ThreadOp::Join { how: How::Try | How::Timed, .. },
+                | ThreadOp::Join { how: How::Try | How::Timed { .. }, .. },
             ) => return false,
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use crate::code::Func;
 use crate::compile::{self, Surroundings};
+use crate::libc::SharedState;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::thread::Frame;
@@ -23,6 +24,7 @@ pub(crate) struct Image {
     pub values: BTreeMap<SiteId, Values>,
     pub main: FunctionId,
     pub pointer_bits: u8,
+    pub shared: SharedState,
     /// Number of each function's block 0 among all blocks.
     pub first_blocks: Vec<u32>,
     /// Whether the ids of threads are used for joining only, once somebody wants to know.
@@ -65,6 +67,7 @@ impl Image {
             })
             .collect();
         let values = values::of_calls(&program, &models, &*options.values);
+        let shared = SharedState::of(&models);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
         Self {
             program,
@@ -75,6 +78,7 @@ impl Image {
             values,
             main,
             pointer_bits,
+            shared,
             first_blocks,
             ids_are_joined: OnceLock::new(),
         }

@@ -349,7 +349,7 @@ impl<'a> View<'a> {
             && thread.held.iter().any(|held| held.lock == mutex)
             && !matches!(
                 self.interp.effect_of(thread),
-                Some(Effect::Cond(CondOp::Wait { how: How::Timed, .. }, _))
+                Some(Effect::Cond(CondOp::Wait { how: How::Timed { .. }, .. }, _))
             )
     }
 

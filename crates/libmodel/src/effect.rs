@@ -62,15 +62,54 @@ pub enum Effect {
     Process(ProcessOp),
     /// Ordinary library function, run by the interpreter.
     Libc(LibcFn),
-    /// Has no effect that matters to order, memory or control and returns this value.
+    /// Has no effect that matters to order, memory or control.
     Nothing {
-        result: i64,
+        result: Answer,
     },
     /// Known, and known not to be supported (`fork`, `setjmp`, `signal` handlers, …).
     Unsupported {
         reason: &'static str,
     },
 }
+
+/// What a function returns that does nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// No result.
+    Void,
+    /// The standard leaves it open. The interpreter returns this, under an assumption that the row names; static analysis takes any
+    /// value.
+    Open(i64),
+    /// The words of a standard fix it.
+    Fixed { value: i64, because: &'static str },
+}
+
+impl Answer {
+    /// What the interpreter returns.
+    pub fn explored(self) -> i64 {
+        match self {
+            Answer::Void => 0,
+            Answer::Open(value) | Answer::Fixed { value, .. } => value,
+        }
+    }
+}
+
+impl Effect {
+    /// The one value that a call can return, where a standard fixes it.
+    pub fn fixed_result(&self) -> Option<i64> {
+        match *self {
+            Effect::Nothing { result: Answer::Fixed { value, .. } } => Some(value),
+            Effect::Libc(function) => FIXED.iter().find(|fixed| fixed.0 == function.0).map(|fixed| fixed.1),
+            _ => None,
+        }
+    }
+}
+
+/// Library functions with one result, and the words that fix it.
+const FIXED: &[(&str, i64, &str)] = &[
+    // A second return needs `longjmp`, which is unsupported.
+    ("setjmp", 0, "C11 7.13.1.1: a direct invocation returns zero"),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LockFamily {
@@ -113,7 +152,10 @@ pub enum Mode {
 pub enum How {
     Block,
     Try,
-    Timed,
+    /// `deadline` points to the `struct timespec` that is read; `None` where the time is a number.
+    Timed {
+        deadline: Option<Arg>,
+    },
 }
 
 /// What the caller gets back.
@@ -233,8 +275,11 @@ pub enum SleepUnit {
     Milliseconds,
     Microseconds,
     Nanoseconds,
-    /// The argument points to a `struct timespec`, which is read.
-    Timespec,
+    /// The argument points to a `struct timespec`, which is read; what is left when a signal comes is written through `remainder`
+    /// unless that is null.
+    Timespec {
+        remainder: Arg,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -456,6 +501,7 @@ const KEEP_POINTERS: &[&str] = &[
     "bsearch",
     "getopt",
     "getopt_long",
+    "openlog",
     "putenv",
     "qsort",
     "qsort_r",

@@ -12,7 +12,7 @@ mod table;
 mod variable;
 
 pub use effect::{
-    ATTR_FLAGS_OFFSET, Arg, AtomicCall, CancelSetting, CondOp, Effect, Fail, FetchOp, Handlers, How,
+    ATTR_FLAGS_OFFSET, Answer, Arg, AtomicCall, CancelSetting, CondOp, Effect, Fail, FetchOp, Handlers, How,
     KernelAtomic, KernelOrder, KernelResult, KernelWidth, LibcFn, LockFamily, Mode, OnceStyle, ProcessOp,
     Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
 };

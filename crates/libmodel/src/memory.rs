@@ -1,9 +1,11 @@
 //! Which memory of the program a library call reads and writes, which pointers it returns, what flows where, and which functions of
 //! the program it calls: one [`MemoryEffect`] per library function, and one for every other [`Effect`].
 //!
-//! The interpreter is the truth: every access event of a call is inside a declared touch, every pointer that a call leaves in
-//! memory or hands out is a declared value, and hidden state counts as memory exactly where the interpreter makes it an access
-//! (`strtok`, `localtime`; not `rand`, not the inside of a `FILE`). Tests of `interp` compare the two.
+//! The standards are the truth (C11, POSIX.1-2017), and the Linux manual pages for what they leave to the system: an entry covers what
+//! the function may do when it succeeds. What the interpreter does is inside it, which tests of `interp` check; what
+//! ThreadSanitizer and DRD see of real calls is inside it, which `cli/tests/library` checks. State of the C library that calls share
+//! ([`Library`]) is memory wherever POSIX (XSH 2.9.1) does not ask for thread safety, except for functions that glibc documents
+//! as MT-Safe (A-MTSAFE).
 //!
 //! Everything here is *may*: a call touches no more than this, and need not touch all of it. Null pointers are touched by nobody and
 //! may be returned by everybody. The memory of a synchronisation object itself is no touch.
@@ -61,6 +63,26 @@ pub struct MemoryEffect {
     pub ending: Ending,
     /// Why every call is a gap: the interpreter refuses it whatever the arguments are.
     pub gap: Option<&'static str>,
+    /// Calls that are a gap unless the argument is known to be harmless, and why.
+    pub gap_if: Option<(Doubt, &'static str)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Doubt {
+    /// The argument may be another pointer than null.
+    NotNull(Arg),
+    /// The format that the argument points to may have the conversion `%p`.
+    HasPointerConversion(Arg),
+}
+
+/// Whether a format may have the conversion `%p`.
+pub fn has_pointer_conversion(format: &[u8]) -> bool {
+    let mut conversions = format.split(|byte| *byte == b'%').skip(1);
+    conversions.any(|rest| {
+        let modifiers =
+            |byte: &&u8| !matches!(byte, b'-' | b'+' | b' ' | b'#' | b'0'..=b'9' | b'*' | b'.' | b'$');
+        rest.iter().find(modifiers) == Some(&b'p')
+    })
 }
 
 impl MemoryEffect {
@@ -80,6 +102,16 @@ pub struct Touch {
     /// Bytes from there on.
     pub extent: Extent,
     pub atomicity: Atomicity,
+}
+
+/// A `FILE`.
+const STREAM: Extent = Extent::Fixed { lp64: 216, ilp32: 148 };
+
+impl Touch {
+    /// Whether it is about a `FILE`.
+    pub fn is_stream(&self) -> bool {
+        self.extent == STREAM
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -137,6 +169,8 @@ pub enum Reach {
     Behind,
     /// What any pointer in it points to.
     BehindAny,
+    /// What any pointer in what any pointer in it points to points to: the buffers of a `struct msghdr`.
+    BehindTwice,
 }
 
 /// Objects of the library that live as long as the process.
@@ -148,9 +182,10 @@ pub enum Library {
     BrokenDownTime,
     /// The buffer of `asctime`.
     TimeText,
-    /// What a `FILE *` points to. The library never touches it.
+    /// What a `FILE *` points to. A call that takes the lock of the stream counts as a read, one that does not (`putc_unlocked`) as a
+    /// write: so two calls conflict unless both take the lock.
     Stream,
-    /// Strings of the environment; holds the strings that `putenv` was given.
+    /// The environment and its strings; holds the strings that `putenv` was given.
     Environment,
     /// Constant strings: messages, names of locales.
     Text,
@@ -159,6 +194,20 @@ pub enum Library {
     CharacterTable,
     /// Named semaphores.
     Semaphore,
+    /// The state of `drand48` and its family.
+    Random48,
+    /// The locale of the process, and the string that `setlocale` returns.
+    Locale,
+    /// The name that `getlogin` returns.
+    LoginName,
+    /// The `struct hostent` of `gethostbyname`, and what it points to: pointers to itself.
+    HostEntry,
+    /// Holds the string that `openlog` was given.
+    LogName,
+    /// What a `DIR *` points to.
+    Directory,
+    /// All bytes that have left the memory, in files, pipes and sockets. Calls exchange them in no order: touches are atomic.
+    Written,
 }
 
 /// How many bytes from a pointer on.
@@ -218,8 +267,8 @@ pub enum Value {
     Into(Region),
     /// The bytes of that memory, pointers among them.
     ContentOf(Region),
-    /// Bytes from outside of the memory: input, files, pointers written as text. They are a pointer only if the program made one
-    /// visible before, or if the interpreter refuses the call (`%ms` of `scanf` makes a block).
+    /// Bytes from outside of the memory: input, files, pipes. A pointer among them is one that the program wrote there before: it is in
+    /// [`Library::Written`].
     Outside,
     /// The handle of the thread that the call makes.
     NewThread,
@@ -284,13 +333,44 @@ impl Library {
     /// Whether several objects go by this name.
     pub fn is_many(self) -> bool {
         match self {
-            Library::StrtokPlace | Library::BrokenDownTime | Library::TimeText => false,
+            Library::StrtokPlace
+            | Library::BrokenDownTime
+            | Library::TimeText
+            | Library::Random48
+            | Library::Locale
+            | Library::LoginName
+            | Library::LogName => false,
             Library::Stream
             | Library::Environment
             | Library::Text
             | Library::CharacterTablePointer
             | Library::CharacterTable
-            | Library::Semaphore => true,
+            | Library::Semaphore
+            | Library::HostEntry
+            | Library::Directory
+            | Library::Written => true,
+        }
+    }
+
+    /// The name of state that is memory for the sake of conflicts only: the interpreter keeps its value elsewhere.
+    pub fn state_name(self) -> Option<&'static str> {
+        match self {
+            Library::Environment => Some("environment"),
+            Library::Random48 => Some("state of drand48"),
+            Library::Locale => Some("locale"),
+            Library::LoginName => Some("name of getlogin"),
+            Library::HostEntry => Some("entry of gethostbyname"),
+            Library::StrtokPlace
+            | Library::BrokenDownTime
+            | Library::TimeText
+            | Library::Stream
+            | Library::Text
+            | Library::CharacterTablePointer
+            | Library::CharacterTable
+            | Library::Semaphore
+            | Library::LogName
+            | Library::Directory
+            | Library::Written => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! From the functions of one program to what calling them means.
 
-use crate::{Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, VerifierOp, lookup};
+use crate::{Answer, Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, VerifierOp, lookup};
 use raddle_base::IdVec;
 use raddle_config::{Config, External, LockFunctions, LockMode, TrySuccess};
 use raddle_ir::{DebugType, DebugTypeId, Function, FunctionId, Program, Ty};
@@ -51,7 +51,7 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
     let row = lookup(name);
     if !function.is_defined() || (function.library_copy && row.is_some()) {
         if config.ignore.iter().any(|ignored| ignored == name) {
-            return Meaning::Effect(Effect::Nothing { result: 0 }, vec!["A-IGNORE"]);
+            return Meaning::Effect(Effect::Nothing { result: IGNORED }, vec!["A-IGNORE"]);
         }
         return match row {
             Some(row) => Meaning::Effect(narrowed(row.effect, function), row.assumptions.to_vec()),
@@ -133,6 +133,9 @@ fn user_lock(functions: &LockFunctions, name: &str) -> Option<Effect> {
         None
     }
 }
+
+/// What a function returns that the configuration tells to ignore.
+const IGNORED: Answer = Answer::Fixed { value: 0, because: "the configuration says so (A-IGNORE)" };
 
 /// Types that the kernel's locks have, by `struct` tag or typedef name.
 const KERNEL_LOCK_TYPES: &[&str] = &[

@@ -1,8 +1,9 @@
 //! The table as a whole: names are unique, argument positions exist, assumptions are known.
 
+use raddle_libmodel::memory::{Access, Base};
 use raddle_libmodel::{
-    Arg, AtomicCall, CondOp, Effect, KernelAtomic, ProcessOp, SemOp, ThreadOp, TlsOp, Variable, VerifierOp,
-    lookup, rows, variable,
+    Answer, Arg, AtomicCall, CondOp, Effect, How, KernelAtomic, ProcessOp, SemOp, SleepUnit, ThreadOp, TlsOp,
+    Variable, VerifierOp, lookup, rows, variable,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,10 +37,70 @@ fn variables_of_the_library() {
 
 #[test]
 fn assumptions_are_documented_ones() {
-    let documented = ["A-INPUT", "A-IO", "A-MALLOC", "A-SIGNAL", "A-THREAD", "A-TIME"];
+    let documented = ["A-INPUT", "A-IO", "A-MALLOC", "A-MTSAFE", "A-SIGNAL", "A-THREAD", "A-TIME"];
     let used: BTreeSet<&str> = rows().flat_map(|row| row.assumptions.iter().copied()).collect();
     assert_eq!(used.into_iter().collect::<Vec<_>>(), documented);
 }
+
+/// A result is a constant only where the words of a standard fix it; what the interpreter returns otherwise is an assumption.
+#[test]
+fn results_are_open_or_fixed_by_a_standard() {
+    for row in rows() {
+        match row.effect {
+            Effect::Nothing { result: Answer::Open(_) } => {
+                assert!(!row.assumptions.is_empty(), "{}: under which assumption?", row.name);
+                assert_eq!(row.effect.fixed_result(), None, "{}", row.name);
+            }
+            Effect::Nothing { result: Answer::Fixed { because, .. } } => {
+                assert!(because.contains("C11") || because.contains("POSIX"), "{}: {because}", row.name);
+            }
+            _ => {}
+        }
+    }
+    let fixed: Vec<&str> =
+        rows().filter(|row| row.effect.fixed_result().is_some()).map(|row| row.name).collect();
+    assert_eq!(
+        fixed,
+        ["fegetround", "setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "__sigsetjmp_cancel"],
+        "say in docs/soundness.md why the result is fixed"
+    );
+}
+
+/// Functions that POSIX (XSH 2.9.1) does not ask to be thread-safe and that are trusted all the same.
+#[test]
+fn trusted_functions_are_listed() {
+    let trusted: BTreeSet<&str> =
+        rows().filter(|row| row.assumptions.contains(&"A-MTSAFE")).map(|row| row.name).collect();
+    let listed = ["__xpg_basename", "dirname", "rand", "srand", "strerror", "strsignal"];
+    assert_eq!(trusted.into_iter().collect::<Vec<_>>(), listed);
+}
+
+/// The others on that list share memory, or a call is a gap.
+#[test]
+fn functions_without_thread_safety_share_state() {
+    for name in UNSAFE.split_whitespace() {
+        let row = lookup(name).unwrap_or_else(|| panic!("no row for {name}"));
+        let memory = row.effect.memory();
+        let shares = memory.touches.iter().any(|touch| {
+            touch.access == Access::Write
+                && (touch.is_stream() || matches!(touch.region.base, Base::Library(_) | Base::Variable(_)))
+        });
+        let is_gap = matches!(row.effect, Effect::Unsupported { .. }) || memory.gap.is_some();
+        let is_reader = name == "getenv";
+        assert!(shares || is_gap || is_reader || row.assumptions.contains(&"A-MTSAFE"), "{name}");
+    }
+}
+
+const UNSAFE: &str = "
+    asctime __xpg_basename catgets crypt ctime dirname dlerror drand48 endgrent endpwent endutxent ftw getc_unlocked
+    getchar_unlocked getdate getenv getgrent getgrgid getgrnam gethostent getlogin getnetbyaddr getnetbyname getnetent getopt
+    getprotobyname getprotobynumber getprotoent getpwent getpwnam getpwuid getservbyname getservbyport getservent getutxent
+    getutxid getutxline gmtime hcreate hdestroy hsearch inet_ntoa l64a lgamma lgammaf lgammal localeconv localtime lrand48
+    mrand48 nftw nl_langinfo ptsname putc_unlocked putchar_unlocked putenv pututxline rand readdir setenv setgrent
+    setpwent setutxent strerror strsignal strtok system ttyname unsetenv wcstombs wctomb
+    gethostbyname setlocale clearenv srand48 erand48 fputs_unlocked fwrite_unlocked fread_unlocked fgets_unlocked
+    fflush_unlocked clearerr_unlocked
+";
 
 #[test]
 fn reasons_say_something() {
@@ -94,17 +155,23 @@ fn argument_positions_exist() {
 
 fn arguments(effect: &Effect) -> Vec<Arg> {
     match *effect {
-        Effect::Lock { lock, .. } | Effect::Unlock { lock, .. } => vec![lock],
+        Effect::Lock { lock, how, .. } => [Some(lock), deadline(how)].into_iter().flatten().collect(),
+        Effect::Unlock { lock, .. } => vec![lock],
         Effect::SyncInit { object, attribute, .. } => {
             [Some(object), attribute].into_iter().flatten().collect()
         }
         Effect::SyncDestroy { object, .. } => vec![object],
         Effect::MutexConsistent { mutex } => vec![mutex],
         Effect::Thread(op, _) => thread_arguments(op),
-        Effect::Cond(CondOp::Wait { cond, mutex, .. }, _) => vec![cond, mutex],
+        Effect::Cond(CondOp::Wait { cond, mutex, how }, _) => {
+            [Some(cond), Some(mutex), deadline(how)].into_iter().flatten().collect()
+        }
         Effect::Cond(CondOp::Signal { cond } | CondOp::Broadcast { cond }, _) => vec![cond],
         Effect::BarrierWait { barrier } => vec![barrier],
-        Effect::Sem(SemOp::Post { sem } | SemOp::Wait { sem, .. }, _) => vec![sem],
+        Effect::Sem(SemOp::Post { sem }, _) => vec![sem],
+        Effect::Sem(SemOp::Wait { sem, how }, _) => {
+            [Some(sem), deadline(how)].into_iter().flatten().collect()
+        }
         Effect::Sem(SemOp::GetValue { sem, out }, _) => vec![sem, out],
         Effect::Sem(SemOp::Open { name, value }, _) => vec![name, value],
         Effect::Once { once, function, .. } => vec![once, function],
@@ -125,17 +192,27 @@ fn arguments(effect: &Effect) -> Vec<Arg> {
     }
 }
 
+fn deadline(how: How) -> Option<Arg> {
+    match how {
+        How::Timed { deadline } => deadline,
+        How::Block | How::Try => None,
+    }
+}
+
 fn thread_arguments(op: ThreadOp) -> Vec<Arg> {
     match op {
         ThreadOp::Create { id, attribute, function, argument } => {
             [Some(id), attribute, Some(function), Some(argument)].into_iter().flatten().collect()
         }
         ThreadOp::CreateReturning { function, argument } => vec![function, argument],
-        ThreadOp::Join { thread, result, .. } => [Some(thread), result].into_iter().flatten().collect(),
+        ThreadOp::Join { thread, result, how } => {
+            [Some(thread), result, deadline(how)].into_iter().flatten().collect()
+        }
         ThreadOp::Detach { thread } | ThreadOp::Cancel { thread } => vec![thread],
         ThreadOp::Exit { result } => result.into_iter().collect(),
         ThreadOp::Equal { a, b } => vec![a, b],
         ThreadOp::SetCancel { value, old, .. } => vec![value, old],
+        ThreadOp::Sleep { amount, unit: SleepUnit::Timespec { remainder } } => vec![amount, remainder],
         ThreadOp::Sleep { amount, .. } => vec![amount],
         ThreadOp::SelfId
         | ThreadOp::TestCancel

@@ -4,10 +4,12 @@ use raddle_absint::Roots;
 use raddle_absint::accesses::Objects;
 use raddle_absint::calls::Calls;
 use raddle_absint::foreign::Foreign;
-use raddle_base::SiteId;
-use raddle_facts::{ObjectId, PointsTo, Values};
+use raddle_absint::terms::term_of;
+use raddle_base::{Id, SiteId};
+use raddle_facts::{ObjectId, ObjectKind, PointsTo, Values};
 use raddle_ir::expand::Expanded;
-use raddle_ir::{FunctionId, Inst, Program, Terminator, Ty};
+use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Program, Terminator, Ty};
+use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
 use raddle_libmodel::{Effect, Meaning, Models, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,6 +121,11 @@ pub(crate) fn find(
                 if let Some(reason) = memory.gap {
                     gap(call.site, reason.to_owned());
                 }
+                if let Some((doubt, reason)) = memory.gap_if
+                    && is_doubtful(&expanded.program, values, points_to, function, args, doubt)
+                {
+                    gap(call.site, reason.to_owned());
+                }
             }
         }
     }
@@ -126,6 +133,45 @@ pub(crate) fn find(
         gap(site, "a thread may exit with a clean-up handler registered, which then runs".to_owned());
     }
     (gaps.into_iter().map(|(site, text)| Gap { site, text }).collect(), assumptions)
+}
+
+fn is_doubtful(
+    program: &Program,
+    values: &Values,
+    points_to: &PointsTo,
+    function: FunctionId,
+    args: &[CallArg],
+    doubt: Doubt,
+) -> bool {
+    match doubt {
+        Doubt::NotNull(arg) => args.get(usize::from(arg.0)).is_some_and(|arg| {
+            arg.value != Operand::Null && term_of(values, function, arg.value).as_constant() != Some(0)
+        }),
+        Doubt::HasPointerConversion(arg) => args.get(usize::from(arg.0)).is_none_or(|arg| {
+            let may_have = |global: GlobalId, offset: i64| {
+                constant_text(program, global, offset).is_none_or(has_pointer_conversion)
+            };
+            match arg.value {
+                Operand::Global(global, offset) => may_have(global, offset),
+                Operand::Reg(reg) => {
+                    let targets = points_to.targets_of(points_to.regs[function][reg.index()]);
+                    targets.is_empty()
+                        || targets.iter().any(|(object, at)| match points_to.objects[*object].kind {
+                            ObjectKind::Global(global) if at.is_exact() => may_have(global, at.anchor),
+                            _ => true,
+                        })
+                }
+                _ => true,
+            }
+        }),
+    }
+}
+
+/// The bytes of a constant from there to its end.
+fn constant_text(program: &Program, global: GlobalId, offset: i64) -> Option<&[u8]> {
+    let global = &program.globals[global];
+    let init = global.init.as_ref().filter(|init| global.constant && init.relocations.is_empty())?;
+    init.data.get(usize::try_from(offset).ok()?..)
 }
 
 /// Whether some function without body or model returns a pointer.
@@ -164,4 +210,5 @@ fn counted(program: &Program, points_to: &PointsTo, calls: &Calls) -> BTreeSet<O
 
 /// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no
 /// constant may be every value, and memory that was never written holds any.
-const KEPT: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-EXTERN", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];
+const KEPT: &[&str] =
+    &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-EXTERN", "A-SIGNAL", "A-LAYOUT", "A-THREAD", "A-MTSAFE"];

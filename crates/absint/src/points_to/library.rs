@@ -12,7 +12,7 @@ use super::sets::{LOSE, SAME};
 use super::solver::Solver;
 use raddle_facts::{ObjectKind, Offsets};
 use raddle_ir::{GlobalId, Ty};
-use raddle_libmodel::memory::{Access, Base, Extent, MemoryEffect, Reach, Region, Store, Value};
+use raddle_libmodel::memory::{Access, Base, Extent, Library, MemoryEffect, Reach, Region, Store, Value};
 use raddle_libmodel::{Arg, AtomicCall, Effect, KernelAtomic, SizedAtomic};
 
 /// Functions whose copies keep offsets.
@@ -31,6 +31,12 @@ impl Solver<'_> {
         call.step = call.element(effect).unwrap_or(1);
         if memory.allocates.is_some() {
             self.fresh(&call);
+        }
+        // Memory of the library exists from the first call that touches it.
+        for touch in &memory.touches {
+            if matches!(touch.region.base, Base::Library(_) | Base::Variable(_)) {
+                self.region_pointer(&call, touch.region.base.into());
+            }
         }
         for store in &memory.stores {
             self.library_store(&call, *store);
@@ -133,11 +139,17 @@ impl Solver<'_> {
         Some(match region.reach {
             Reach::Direct => base,
             Reach::Behind => self.loaded(base, self.word()),
-            Reach::BehindAny => {
-                let anywhere = self.forward(base, 1);
-                self.loaded(anywhere, self.word())
+            Reach::BehindAny => self.behind_any(base),
+            Reach::BehindTwice => {
+                let first = self.behind_any(base);
+                self.behind_any(first)
             }
         })
+    }
+
+    fn behind_any(&mut self, base: Node) -> Node {
+        let anywhere = self.forward(base, 1);
+        self.loaded(anywhere, self.word())
     }
 
     fn global_of_name(&self, name: &str) -> Option<GlobalId> {
@@ -167,7 +179,11 @@ impl Solver<'_> {
             Value::NewThread | Value::ThisThread if ty == Some(Ty::Ptr) => {
                 Some(self.library(LibraryPart::Handle))
             }
-            Value::Outside | Value::NewThread | Value::ThisThread => None,
+            Value::Outside => {
+                let written = self.library_anywhere(LibraryPart::Static(Library::Written));
+                Some(self.loaded(written, self.word()))
+            }
+            Value::NewThread | Value::ThisThread => None,
         }
     }
 

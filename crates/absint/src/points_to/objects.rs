@@ -58,6 +58,13 @@ impl LibraryPart {
                 Library::CharacterTablePointer => 12,
                 Library::CharacterTable => 13,
                 Library::Semaphore => 14,
+                Library::Random48 => 15,
+                Library::Locale => 16,
+                Library::LoginName => 17,
+                Library::HostEntry => 18,
+                Library::LogName => 19,
+                Library::Directory => 20,
+                Library::Written => 21,
             },
         }
     }

@@ -6,7 +6,7 @@ use crate::points_to::LibraryPart;
 use raddle_base::SiteId;
 use raddle_facts::ObjectKind;
 use raddle_ir::DataModel;
-use raddle_libmodel::memory::{Base, MemoryEffect, Reach, Region, Value, When};
+use raddle_libmodel::memory::{Base, Library, MemoryEffect, Reach, Region, Value, When};
 use raddle_libmodel::{Arg, CondOp, Effect, SemOp};
 
 impl Walk<'_> {
@@ -90,6 +90,10 @@ impl Walk<'_> {
         Some(match region.reach {
             Reach::Direct => base,
             Reach::Behind | Reach::BehindAny => self.classes.pointee(base),
+            Reach::BehindTwice => {
+                let first = self.classes.pointee(base);
+                self.classes.pointee(first)
+            }
         })
     }
 
@@ -106,7 +110,10 @@ impl Walk<'_> {
                 Some(self.classes.pointee(memory))
             }
             Value::NewThread | Value::ThisThread => Some(self.part(LibraryPart::Handle)),
-            Value::Outside => None,
+            Value::Outside => {
+                let written = self.part(LibraryPart::Static(Library::Written));
+                Some(self.classes.pointee(written))
+            }
         }
     }
 }

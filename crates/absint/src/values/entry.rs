@@ -309,11 +309,11 @@ impl Solver<'_> {
     fn library_result(&self, target: FunctionId, dst: Reg, function: FunctionId) -> Option<Value> {
         let ty = self.program.functions[function].regs[dst].ty;
         let Meaning::Effect(effect, _) = &self.input.models.meanings[target] else { return None };
+        if let Some(result) = effect.fixed_result() {
+            width(self.program.data_model, ty)?;
+            return constant(Operand::Const(result as u64 as u128), ty).map(constant_value);
+        }
         match effect {
-            Effect::Nothing { result } => {
-                width(self.program.data_model, ty)?;
-                constant(Operand::Const(*result as u64 as u128), ty).map(constant_value)
-            }
             Effect::Verifier(VerifierOp::Nondet { boolean: true, .. }) => {
                 let wide = super::interval::int_bits(ty)? > 1;
                 wide.then_some(Value { term: None, interval: Interval { low: 0, high: 1 } })

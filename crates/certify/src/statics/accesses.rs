@@ -255,6 +255,12 @@ impl<'a> Collector<'a, '_> {
         };
         match touch.region.base {
             Base::Errno | Base::ThreadResult(_) | Base::Specific(_) => return,
+            // Nobody but the library, which takes a lock, can touch it.
+            Base::Variable(name)
+                if touch.atomicity == Atomicity::Atomic && self.code.library_variable(name).is_none() =>
+            {
+                return;
+            }
             Base::Fresh if !effect.memory().hands_out_block() => return,
             Base::Fresh => {}
             Base::Arg(_) | Base::VarArgs(_) | Base::VaList(_) | Base::Library(_) | Base::Variable(_) => {}
@@ -316,6 +322,7 @@ impl Code<'_> {
             Reach::Direct => base,
             Reach::Behind => self.behind(&base, u64::from(self.pointer_bytes())),
             Reach::BehindAny => self.behind_any(&base),
+            Reach::BehindTwice => self.behind_any(&self.behind_any(&base)),
         }
     }
 

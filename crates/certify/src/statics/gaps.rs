@@ -3,9 +3,11 @@
 use super::Refusal;
 use super::code::{At, Code};
 use super::foreign::Owner;
+use super::terms::constant_in;
 use raddle_base::SiteId;
 use raddle_facts::{ObjectId, ObjectKind};
-use raddle_ir::{Inst, Terminator};
+use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Terminator};
+use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
 use raddle_libmodel::{Effect, Meaning, SemOp, ThreadOp};
 use std::collections::BTreeSet;
 
@@ -13,7 +15,8 @@ const RULE: &str = "gaps";
 
 /// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no
 /// constant may be every value, and memory that was never written holds any.
-const SHARED: &[&str] = &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-EXTERN", "A-SIGNAL", "A-LAYOUT", "A-THREAD"];
+const SHARED: &[&str] =
+    &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-EXTERN", "A-SIGNAL", "A-LAYOUT", "A-THREAD", "A-MTSAFE"];
 
 pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
@@ -49,11 +52,45 @@ pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     }
 }
 
+/// Whether the argument is known not to be what the gap is about.
+fn is_harmless(code: &Code<'_>, function: FunctionId, args: &[CallArg], doubt: Doubt) -> bool {
+    let (Doubt::NotNull(position) | Doubt::HasPointerConversion(position)) = doubt;
+    let Some(arg) = args.get(usize::from(position.0)) else { return matches!(doubt, Doubt::NotNull(_)) };
+    match doubt {
+        Doubt::NotNull(_) => {
+            arg.value == Operand::Null
+                || constant_in(&code.facts.values, function, arg.value, arg.ty) == Some(0)
+        }
+        Doubt::HasPointerConversion(_) => {
+            let starts = code.pointees(function, arg.value);
+            !starts.is_empty()
+                && starts.iter().all(|(object, at)| match code.kind(*object) {
+                    ObjectKind::Global(global) if at.is_exact() => {
+                        format_at(code, global, at.low).is_some_and(|format| !has_pointer_conversion(format))
+                    }
+                    _ => false,
+                })
+        }
+    }
+}
+
+/// The bytes of a constant global from an offset on.
+fn format_at<'c>(code: &'c Code<'_>, global: GlobalId, offset: i64) -> Option<&'c [u8]> {
+    let global = &code.program.globals[global];
+    match &global.init {
+        Some(init) if global.constant && init.relocations.is_empty() => {
+            usize::try_from(offset).ok().and_then(|offset| init.data.get(offset..))
+        }
+        _ => None,
+    }
+}
+
 fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Refusal> {
     let (mut cleanup, mut leaves) = (None, false);
     foreign(code, needed)?;
-    for calls in code.calls.from.values() {
+    for (function, calls) in code.calls.from.iter() {
         for call in calls {
+            let (_, args) = call.parts(code, function);
             for (target, effect) in &call.effects {
                 if let Meaning::Effect(_, ids) = &code.models.meanings[*target] {
                     // A result that is a constant is the model's word.
@@ -72,7 +109,13 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
                     Effect::Thread(ThreadOp::Exit { .. }, _) => leaves = true,
                     _ => {}
                 }
-                if let Some(reason) = effect.memory().gap {
+                let memory = effect.memory();
+                if let Some(reason) = memory.gap {
+                    return code.refuse(call.site, RULE, reason);
+                }
+                if let Some((doubt, reason)) = memory.gap_if
+                    && !is_harmless(code, function, args, doubt)
+                {
                     return code.refuse(call.site, RULE, reason);
                 }
             }

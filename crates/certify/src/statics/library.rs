@@ -26,7 +26,7 @@ const PART_BYTES: i64 = 1 << 32;
 const MIDDLE: i64 = PART_BYTES / 2;
 
 impl Part {
-    pub const ALL: [Part; 15] = [
+    pub const ALL: [Part; 22] = [
         Part::Errno,
         Part::ThreadResult,
         Part::Specific,
@@ -42,6 +42,13 @@ impl Part {
         Part::Static(Library::CharacterTablePointer),
         Part::Static(Library::CharacterTable),
         Part::Static(Library::Semaphore),
+        Part::Static(Library::Random48),
+        Part::Static(Library::Locale),
+        Part::Static(Library::LoginName),
+        Part::Static(Library::HostEntry),
+        Part::Static(Library::LogName),
+        Part::Static(Library::Directory),
+        Part::Static(Library::Written),
     ];
 
     fn index(self) -> i64 {

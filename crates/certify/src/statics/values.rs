@@ -323,8 +323,10 @@ fn returned(
 
 fn library_result(code: &Code<'_>, effect: &Effect, ty: Ty) -> Option<Value> {
     let own = code.width(ty)?;
+    if let Some(result) = effect.fixed_result() {
+        return Some(Value::constant(super::terms::sign_extend(result, own)));
+    }
     match effect {
-        Effect::Nothing { result } => Some(Value::constant(super::terms::sign_extend(*result, own))),
         Effect::Verifier(_) if int_bits(ty).is_none() => None,
         Effect::Verifier(VerifierOp::Nondet { boolean: true, .. }) if own > 1 => {
             Some(Value { form: None, interval: Interval { low: 0, high: 1 } })

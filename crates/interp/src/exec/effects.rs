@@ -5,8 +5,8 @@ use super::{Cx, Halt};
 use crate::image::Callable;
 use crate::thread::Ending;
 use crate::values::{Asked, Coverage, Sign, Values};
-use raddle_event::{EventKind, ProblemKind};
-use raddle_libmodel::{Arg, Effect, Handlers, ProcessOp, VerifierOp};
+use raddle_event::{AccessKind, EventKind, ProblemKind};
+use raddle_libmodel::{Arg, CondOp, Effect, Handlers, How, ProcessOp, SemOp, SyncKind, ThreadOp, VerifierOp};
 use raddle_machine::OpKind;
 use std::borrow::Cow;
 
@@ -72,6 +72,7 @@ impl<'a> Cx<'a> {
         for id in assumptions {
             self.assume(id);
         }
+        self.read_settings(effect)?;
         let flow = match *effect {
             Effect::Lock { family, lock, mode, how, returns } => {
                 Flow::Return(self.perform_lock(family, lock, mode, how, returns, variant)?)
@@ -99,11 +100,34 @@ impl<'a> Cx<'a> {
             Effect::Atomic(call) => Flow::Return(self.perform_atomic_call(call)?),
             Effect::Verifier(op) => Flow::Return(self.verifier(op, variant)?),
             Effect::Libc(function) => self.library_call(function)?,
-            Effect::Nothing { result } => Flow::Return(result as i128 as u128),
+            Effect::Nothing { result } => Flow::Return(result.explored() as i128 as u128),
             Effect::Unsupported { reason } => return Err(self.unsupported(reason.to_owned())),
         };
         if let Flow::Return(value) = flow {
             self.return_value(value);
+        }
+        Ok(())
+    }
+
+    /// Deadlines, and attributes that nothing here depends on, are read before anything else.
+    fn read_settings(&mut self, effect: &Effect) -> Result<(), Halt> {
+        let word = u64::from(self.memory.layout.pointer_bytes);
+        let (arg, bytes) = match *effect {
+            Effect::Lock { how, .. }
+            | Effect::Cond(CondOp::Wait { how, .. }, _)
+            | Effect::Sem(SemOp::Wait { how, .. }, _)
+            | Effect::Thread(ThreadOp::Join { how, .. }, _) => match how {
+                How::Timed { deadline: Some(deadline) } => (deadline, 2 * word),
+                How::Timed { deadline: None } | How::Block | How::Try => return Ok(()),
+            },
+            Effect::SyncInit { kind: SyncKind::Cond | SyncKind::Barrier, .. } => (Arg(1), 4),
+            Effect::SyncInit { kind: SyncKind::Rwlock, .. } => (Arg(1), 8),
+            _ => return Ok(()),
+        };
+        let address = self.pointer_arg(arg);
+        if address != 0 {
+            let at = self.readable(address, bytes)?;
+            self.report(at, bytes as usize, AccessKind::Read);
         }
         Ok(())
     }

@@ -55,7 +55,11 @@ impl Cx<'_> {
         }
         let mut library =
             Library { cx: self, journal, replayed: 0, granted, used_state: false, request: None };
-        let outcome = libc::call(function.0, &mut library);
+        let shared = &library.cx.image.shared;
+        let outcome = match shared.touch(&mut library, function) {
+            Ok(()) => libc::call(function.0, &mut library),
+            Err(Stop) => Some(Err(Stop)),
+        };
         let Library { journal, request, used_state, .. } = library;
         if used_state {
             let mut hasher = StableHasher::new();

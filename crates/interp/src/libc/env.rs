@@ -1,5 +1,5 @@
-//! The environment. Changes are kept apart from the program's memory: `setenv` in one thread against `getenv` in another is not reported
-//! as the race it is.
+//! The environment. Changes are kept apart from the program's memory; `shared` makes `setenv` against `getenv` the race that it is, and a
+//! string that `getenv` returned is written when its variable changes.
 
 use super::errors::EINVAL;
 use super::values::NULL;
@@ -18,9 +18,7 @@ fn getenv(host: &mut dyn Host) -> Outcome<u128> {
     let name = host.pointer(0);
     let name = host.read_string(name)?;
     let Some(value) = value(host, &name) else { return Ok(NULL) };
-    let key = format!("environment {}={}", String::from_utf8_lossy(&name), String::from_utf8_lossy(&value));
-    let bytes: Vec<u8> = value.into_iter().chain([0]).collect();
-    host.library_block(&key, &bytes).map(u128::from)
+    string(host, &name, value).map(|(block, _)| u128::from(block))
 }
 
 fn value(host: &mut dyn Host, name: &[u8]) -> Option<Vec<u8>> {
@@ -31,12 +29,27 @@ fn value(host: &mut dyn Host, name: &[u8]) -> Option<Vec<u8>> {
     host.environment(name).map(String::into_bytes)
 }
 
-fn change(host: &mut dyn Host, name: Vec<u8>, value: Option<Vec<u8>>) -> u128 {
+fn change(host: &mut dyn Host, name: Vec<u8>, new: Option<Vec<u8>>) -> Outcome<u128> {
     if name.is_empty() || name.contains(&b'=') {
-        return host.error(EINVAL);
+        return Ok(host.error(EINVAL));
     }
-    Arc::make_mut(&mut host.state().environment).insert(name, value);
-    0
+    if let Some(old) = value(host, &name) {
+        let (block, bytes) = string(host, &name, old)?;
+        // A string may look like a pointer; single bytes do not.
+        for (at, byte) in bytes.iter().enumerate() {
+            let place = host.offset(block, at as u64);
+            host.write(place, &[*byte])?;
+        }
+    }
+    Arc::make_mut(&mut host.state().environment).insert(name, new);
+    Ok(0)
+}
+
+/// The memory of a string of the environment, and its bytes.
+fn string(host: &mut dyn Host, name: &[u8], value: Vec<u8>) -> Outcome<(u64, Vec<u8>)> {
+    let key = format!("environment {}={}", String::from_utf8_lossy(name), String::from_utf8_lossy(&value));
+    let bytes: Vec<u8> = value.into_iter().chain([0]).collect();
+    Ok((host.library_block(&key, &bytes)?, bytes))
 }
 
 fn setenv(host: &mut dyn Host) -> Outcome<u128> {
@@ -46,23 +59,23 @@ fn setenv(host: &mut dyn Host) -> Outcome<u128> {
     if !overwrite && value(host, &name).is_some() {
         return Ok(0);
     }
-    Ok(change(host, name, Some(text)))
+    change(host, name, Some(text))
 }
 
 fn unsetenv(host: &mut dyn Host) -> Outcome<u128> {
     let name = host.pointer(0);
     let name = host.read_string(name)?;
-    Ok(change(host, name, None))
+    change(host, name, None)
 }
 
 /// The string becomes part of the environment natively; here a later change of it is not seen.
 fn putenv(host: &mut dyn Host) -> Outcome<u128> {
     let text = host.pointer(0);
     let text = host.read_string(text)?;
-    Ok(match text.iter().position(|byte| *byte == b'=') {
+    match text.iter().position(|byte| *byte == b'=') {
         Some(at) => change(host, text[..at].to_vec(), Some(text[at + 1..].to_vec())),
         None => change(host, text, None),
-    })
+    }
 }
 
 fn clearenv(host: &mut dyn Host) -> Outcome<u128> {

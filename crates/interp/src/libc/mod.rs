@@ -10,6 +10,7 @@ mod attributes;
 mod convert;
 mod ctype;
 mod decimal;
+mod declared;
 mod env;
 mod errors;
 mod files;
@@ -30,6 +31,7 @@ mod random;
 mod real;
 mod scan;
 mod scanf;
+mod shared;
 mod sort;
 mod state;
 mod stdio;
@@ -44,6 +46,8 @@ mod varargs;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use shared::SharedState;
 
 pub use host::{Host, Outcome, Stop, Zeroed};
 pub use state::LibState;
@@ -92,6 +96,7 @@ const FAMILIES: &[Family] = &[
     attributes::FUNCTIONS,
     convert::FUNCTIONS,
     ctype::FUNCTIONS,
+    declared::FUNCTIONS,
     env::FUNCTIONS,
     errors::FUNCTIONS,
     files::FUNCTIONS,

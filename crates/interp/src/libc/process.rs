@@ -11,7 +11,7 @@ use raddle_ir::DataModel;
 pub(super) const FUNCTIONS: Family = &[
     ("atexit", atexit),
     ("setlocale", setlocale),
-    ("gettext", |h| Ok(h.arg(0))),
+    ("gettext", gettext),
     ("sigaction", sigaction),
     ("sigprocmask", sigprocmask),
     ("sigemptyset", |h| fill_set(h, 0)),
@@ -48,10 +48,21 @@ fn setlocale(host: &mut dyn Host) -> Outcome<u128> {
     constant(host, "C")
 }
 
+fn gettext(host: &mut dyn Host) -> Outcome<u128> {
+    let text = host.pointer(0);
+    if text != 0 {
+        host.read_string(text)?;
+    }
+    Ok(host.arg(0))
+}
+
 const SET_BYTES: u64 = 128;
 
 fn sigaction(host: &mut dyn Host) -> Outcome<u128> {
-    let old = host.pointer(2);
+    let (new, old) = (host.pointer(1), host.pointer(2));
+    if new != 0 {
+        host.read_pointer(new)?;
+    }
     if old != 0 {
         let bytes = match host.data_model() {
             DataModel::Lp64 => 152,
@@ -63,7 +74,10 @@ fn sigaction(host: &mut dyn Host) -> Outcome<u128> {
 }
 
 fn sigprocmask(host: &mut dyn Host) -> Outcome<u128> {
-    let old = host.pointer(2);
+    let (new, old) = (host.pointer(1), host.pointer(2));
+    if new != 0 {
+        host.read(new, &mut [0; 8])?;
+    }
     if old != 0 {
         host.fill(old, 0, SET_BYTES)?;
     }

@@ -41,6 +41,20 @@ pub(super) const FUNCTIONS: Family = &[
     }),
     ("ftello64", |h| ftell(h).map(|place| u128::from(place as u64))),
     ("rewind", rewind),
+    // The lock is no more than an access to the stream, see `shared`.
+    ("putchar_unlocked", putchar),
+    ("putc_unlocked", putc),
+    ("fputs_unlocked", fputs),
+    ("fwrite_unlocked", fwrite),
+    ("fflush_unlocked", |_| Ok(0)),
+    ("getchar_unlocked", |h| Ok(get(h, Stream(0)))),
+    ("getc_unlocked", getc),
+    ("fgets_unlocked", |h| fgets(h, 1)),
+    ("fread_unlocked", |h| fread(h, 0)),
+    ("feof_unlocked", feof),
+    ("ferror_unlocked", ferror),
+    ("clearerr_unlocked", clearerr),
+    ("fileno_unlocked", |h| Stream::of_argument(h, 0).map(|stream| int(stream.0))),
 ];
 
 const EOF: i32 = -1;

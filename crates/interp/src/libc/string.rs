@@ -16,6 +16,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("strlcpy", strlcpy),
     ("strlcat", strlcat),
     ("strcmp", |h| compare(h, u64::MAX, exact)),
+    ("strcoll", |h| compare(h, u64::MAX, exact)),
     ("strncmp", |h| compare_first(h, exact)),
     ("strcasecmp", |h| compare(h, u64::MAX, folded)),
     ("strncasecmp", |h| compare_first(h, folded)),

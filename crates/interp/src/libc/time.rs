@@ -22,13 +22,25 @@ pub(super) const FUNCTIONS: Family = &[
     ("difftime", |h| Ok(double(h.long(0) as f64 - h.long(1) as f64))),
     ("gmtime", gmtime),
     ("gmtime_r", gmtime_r),
-    ("mktime", mktime),
-    ("strftime", strftime),
+    ("timegm", mktime),
+    ("localtime", |h| zone(h).and_then(|()| gmtime(h))),
+    ("localtime_r", |h| zone(h).and_then(|()| gmtime_r(h))),
+    ("mktime", |h| zone(h).and_then(|()| mktime(h))),
+    ("tzset", |h| zone(h).map(|()| 0)),
+    ("strftime", |h| zone(h).and_then(|()| strftime(h))),
     ("asctime", asctime),
     ("asctime_r", asctime_r),
-    ("ctime", ctime),
-    ("ctime_r", ctime_r),
+    ("ctime", |h| zone(h).and_then(|()| ctime(h))),
+    ("ctime_r", |h| zone(h).and_then(|()| ctime_r(h))),
 ];
+
+/// What knows the time zone sets these variables, under a lock of the library, while the program may read them.
+fn zone(host: &mut dyn Host) -> Outcome<()> {
+    if ["timezone", "daylight", "tzname"].into_iter().any(|name| host.variable(name).is_some()) {
+        return Err(host.unsupported("variables of the time zone that the program uses".into()));
+    }
+    Ok(())
+}
 
 /// Seconds from 1970 to the start of virtual time: 2024-01-01, a Monday.
 const EPOCH: i64 = 1_704_067_200;
@@ -252,10 +264,14 @@ fn calendar_of_argument(host: &mut dyn Host) -> Outcome<Calendar> {
 
 fn gmtime(host: &mut dyn Host) -> Outcome<u128> {
     let calendar = calendar_of_argument(host)?;
+    shared_calendar(host, &calendar).map(u128::from)
+}
+
+fn shared_calendar(host: &mut dyn Host, calendar: &Calendar) -> Outcome<u64> {
     let bytes = vec![0; tm_bytes(host.data_model())];
     let buffer = host.library_block("struct tm of localtime", &bytes)?;
     calendar.write(host, buffer)?;
-    Ok(u128::from(buffer))
+    Ok(buffer)
 }
 
 fn gmtime_r(host: &mut dyn Host) -> Outcome<u128> {
@@ -285,9 +301,11 @@ fn asctime_r(host: &mut dyn Host) -> Outcome<u128> {
     Ok(u128::from(target))
 }
 
+/// `asctime` of `localtime`.
 fn ctime(host: &mut dyn Host) -> Outcome<u128> {
-    let text = calendar_of_argument(host)?.text();
-    shared_text(host, &text)
+    let calendar = calendar_of_argument(host)?;
+    shared_calendar(host, &calendar)?;
+    shared_text(host, &calendar.text())
 }
 
 fn ctime_r(host: &mut dyn Host) -> Outcome<u128> {

@@ -54,7 +54,7 @@ impl Cx<'_> {
                     self.assume("A-SPURIOUS");
                 }
                 let until = match how {
-                    How::Timed => Until::TimedOut,
+                    How::Timed { .. } => Until::TimedOut,
                     _ if variant == SPURIOUS => Until::Spurious,
                     _ => Until::Signalled,
                 };

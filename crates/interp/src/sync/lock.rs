@@ -49,7 +49,7 @@ pub(crate) fn lock_how(how: How) -> LockHow {
     match how {
         How::Block => LockHow::Block,
         How::Try => LockHow::Try,
-        How::Timed => LockHow::Timed,
+        How::Timed { .. } => LockHow::Timed,
     }
 }
 

@@ -157,7 +157,11 @@ impl Cx<'_> {
                 u64::from(self.arg(amount) as u32)
             }
             SleepUnit::Nanoseconds => self.arg(amount),
-            SleepUnit::Timespec => {
+            SleepUnit::Timespec { remainder } => {
+                // Written when a signal comes.
+                if self.pointer_arg(remainder) != 0 {
+                    self.assume("A-SIGNAL");
+                }
                 let word = u64::from(self.memory.layout.pointer_bytes);
                 let at = self.readable(self.pointer_arg(amount), 2 * word)?;
                 self.report(at, 2 * word as usize, AccessKind::Read);
@@ -170,7 +174,7 @@ impl Cx<'_> {
             SleepUnit::Seconds => 1_000_000_000,
             SleepUnit::Milliseconds => 1_000_000,
             SleepUnit::Microseconds => 1000,
-            SleepUnit::Nanoseconds | SleepUnit::Timespec => 1,
+            SleepUnit::Nanoseconds | SleepUnit::Timespec { .. } => 1,
         };
         let state = &mut self.world.state;
         state.time = state.time.saturating_add(count.saturating_mul(factor).min(1 << 50));

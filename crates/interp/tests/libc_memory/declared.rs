@@ -182,7 +182,11 @@ impl Check<'_> {
             .filter(|index| self.covers(self.effect.returns[*index], result))
             .collect();
         self.met.returns.extend(&all);
-        let reads = self.effect.touches.iter().any(|touch| touch.access == Access::Read);
+        let reads = self
+            .effect
+            .touches
+            .iter()
+            .any(|touch| touch.access == Access::Read && !matches!(touch.region.base, Base::Library(_)));
         !all.is_empty() || (!reads && self.is_number(result))
     }
 
@@ -245,15 +249,18 @@ impl Check<'_> {
         match region.reach {
             Reach::Direct => direct,
             Reach::Behind => direct.into_iter().filter_map(|(object, at)| self.target(object, at)).collect(),
-            Reach::BehindAny => direct
-                .into_iter()
-                .flat_map(|(object, start)| {
-                    let end = self.recorder_of(object).objects[object].bytes.len() as u64;
-                    let places = (start..end).step_by(self.before.word_bytes());
-                    places.filter_map(|at| self.target(object, at)).collect::<Vec<_>>()
-                })
-                .collect(),
+            Reach::BehindAny => self.behind_any(direct),
+            Reach::BehindTwice => self.behind_any(self.behind_any(direct)),
         }
+    }
+
+    fn behind_any(&self, places: Vec<(usize, u64)>) -> Vec<(usize, u64)> {
+        let targets = places.into_iter().flat_map(|(object, start)| {
+            let end = self.recorder_of(object).objects[object].bytes.len() as u64;
+            let places = (start..end).step_by(self.before.word_bytes());
+            places.filter_map(|at| self.target(object, at)).collect::<Vec<_>>()
+        });
+        targets.collect()
     }
 
     /// What the pointer there points to.
@@ -345,6 +352,11 @@ pub fn kind(key: &str) -> Option<Library> {
         "struct tm of localtime" => Library::BrokenDownTime,
         "buffer of asctime" => Library::TimeText,
         "stdin" | "stdout" | "stderr" => Library::Stream,
+        "environment" => Library::Environment,
+        "state of drand48" => Library::Random48,
+        "locale" => Library::Locale,
+        "name of getlogin" => Library::LoginName,
+        "entry of gethostbyname" => Library::HostEntry,
         _ if key.starts_with("FILE ") => Library::Stream,
         _ if key.starts_with("environment ") => Library::Environment,
         _ if key.starts_with("string ") => Library::Text,

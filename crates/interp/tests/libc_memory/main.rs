@@ -19,49 +19,17 @@ use raddle_testkit::random::Random;
 const TRIALS: u64 = 1000;
 const CALLS: u64 = 4;
 
-/// Declared although the interpreter does not do it, with the reason.
-const BEYOND_THE_INTERPRETER: &[(&str, &str)] = &[
-    ("getenv: returns Into(Region { base: Library(Environment), reach: BehindAny })", "a string of putenv"),
-    (
-        "putenv: Store { to: Region { base: Library(Environment), reach: Direct }, value: Arg(Arg(0)) }",
-        "kept",
-    ),
-    ("mmap: Store { to: Region { base: Fresh, reach: Direct }, value: Outside }", "a mapped file is refused"),
-    (
-        "mmap64: Store { to: Region { base: Fresh, reach: Direct }, value: Outside }",
-        "a mapped file is refused",
-    ),
-    (
-        "getcwd: Touch { region: Region { base: Fresh, reach: Direct }, access: Write, from: 0, extent: ToEnd, \
-         atomicity: Plain }",
-        "getcwd that allocates is refused",
-    ),
-    ("getcwd: returns Into(Region { base: Fresh, reach: Direct })", "getcwd that allocates is refused"),
-    (
-        "getcwd: Some(Block { size: ToEnd, fill: Uninitialised, life: Handed })",
-        "getcwd that allocates is refused",
-    ),
-];
-
-/// What a call does is declared, whatever its arguments are; and what is declared happens: a table that says too much costs
-/// precision.
+/// What a call does is declared, whatever its arguments are. More may be declared: the standards allow more than is done here.
 #[test]
 fn calls_do_what_is_declared() {
-    let (mut wrong, mut idle) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
     let pools = pools();
     for (name, effect) in entries() {
-        let mut met = Met::default();
         for pools in &pools {
-            wrong.extend(first_complaint(name, pools, (&effect, &effect), &mut met));
+            wrong.extend(first_complaint(name, pools, (&effect, &effect), &mut Met::default()));
         }
-        idle.extend(unmet(name, &effect, &met));
     }
     assert!(wrong.is_empty(), "{} are not declared:\n{}", wrong.len(), wrong.join("\n"));
-    let mut expected: Vec<&str> =
-        BEYOND_THE_INTERPRETER.iter().map(|(declaration, _)| *declaration).collect();
-    idle.sort();
-    expected.sort();
-    assert_eq!(idle, expected, "declarations that no call made use of");
 }
 
 /// Calls `name` many times, with arguments that `hints` makes likely; the first call that does something undeclared.
@@ -104,89 +72,69 @@ fn pools() -> [Vec<Pool>; 2] {
         .map(|model| (0..8).map(|seed| Pool::new(model, Random::new(seed))).collect())
 }
 
-/// The check can fail: without any one of its declarations, an entry is found wanting.
+/// Declarations of which a second one in the same entry covers what the interpreter does, or which it does not need.
+const NOT_MISSED: &[&str] = &[
+    "getdelim: Store { to: Region { base: Arg(Arg(0)), reach: Behind }, value: Outside }",
+    "select: Touch { region: Region { base: Arg(Arg(1)), reach: Direct }, access: Read, from: 0, extent: Fixed { lp64: 128, \
+     ilp32: 128 }, atomicity: Plain }",
+    "select: Touch { region: Region { base: Arg(Arg(2)), reach: Direct }, access: Read, from: 0, extent: Fixed { lp64: 128, \
+     ilp32: 128 }, atomicity: Plain }",
+    "select: Touch { region: Region { base: Arg(Arg(3)), reach: Direct }, access: Read, from: 0, extent: Fixed { lp64: 128, \
+     ilp32: 128 }, atomicity: Plain }",
+];
+
+/// The check can fail: without any one of the declarations that calls make use of, an entry is found wanting.
 #[test]
 fn a_missing_declaration_is_noticed() {
     let pools = pools();
-    let mut unnoticed = Vec::new();
+    let (mut unnoticed, mut noticed) = (Vec::new(), 0);
     for (name, effect) in entries() {
-        for (what, poorer) in without_one(&effect) {
-            let noticed = pools
+        let mut met = Met::default();
+        for pools in &pools {
+            first_complaint(name, pools, (&effect, &effect), &mut met);
+        }
+        for (what, poorer) in without_one(&effect, &met) {
+            let is_missed = pools
                 .iter()
                 .any(|pools| first_complaint(name, pools, (&poorer, &effect), &mut Met::default()).is_some());
-            if !noticed {
+            if is_missed {
+                noticed += 1;
+            } else {
                 unnoticed.push(format!("{name}: {what}"));
             }
         }
     }
-    // What looks like a number in and the same number out.
-    let mut expected = vec!["gettext: returns Arg(Arg(0))"];
-    expected.extend(BEYOND_THE_INTERPRETER.iter().map(|(declaration, _)| *declaration));
-    expected.sort();
     unnoticed.sort();
-    assert_eq!(unnoticed, expected, "declarations that are not missed");
+    assert_eq!(unnoticed, NOT_MISSED, "declarations that are not missed");
+    assert!(noticed >= 400, "only {noticed} declarations are in use");
 }
 
-fn without_one(effect: &MemoryEffect) -> Vec<(String, MemoryEffect)> {
+fn without_one(effect: &MemoryEffect, met: &Met) -> Vec<(String, MemoryEffect)> {
     let mut all = Vec::new();
-    for index in 0..effect.touches.len() {
+    // The machine, not the function, makes a stream memory.
+    for &index in met.touches.iter().filter(|index| !effect.touches[**index].is_stream()) {
         let mut poorer = effect.clone();
         all.push((format!("{:?}", poorer.touches.remove(index)), poorer));
     }
-    for index in 0..effect.returns.len() {
+    for &index in &met.returns {
         let mut poorer = effect.clone();
         all.push((format!("returns {:?}", poorer.returns.remove(index)), poorer));
     }
-    for index in 0..effect.stores.len() {
+    for &index in &met.stores {
         let mut poorer = effect.clone();
         all.push((format!("{:?}", poorer.stores.remove(index)), poorer));
     }
-    for index in 0..effect.calls.len() {
+    for &index in &met.calls {
         let mut poorer = effect.clone();
         all.push((format!("{:?}", poorer.calls.remove(index)), poorer));
     }
-    if effect.allocates.is_some() {
+    if effect.allocates.is_some() && met.allocates {
         all.push((format!("{:?}", effect.allocates), MemoryEffect { allocates: None, ..effect.clone() }));
     }
     // A call that aborts is not told from one with wrong arguments.
-    if matches!(effect.ending, Ending::Exits | Ending::MayExit) {
+    if matches!(effect.ending, Ending::Exits | Ending::MayExit) && met.ending {
         let poorer = MemoryEffect { ending: Ending::Returns, ..effect.clone() };
         all.push((format!("{:?}", effect.ending), poorer));
     }
     all
-}
-
-fn unmet(name: &str, effect: &MemoryEffect, met: &Met) -> Vec<String> {
-    let mut idle = Vec::new();
-    for (index, touch) in effect.touches.iter().enumerate() {
-        if !met.touches.contains(&index) {
-            idle.push(format!("{name}: {touch:?}"));
-        }
-    }
-    for (index, value) in effect.returns.iter().enumerate() {
-        if !met.returns.contains(&index) {
-            idle.push(format!("{name}: returns {value:?}"));
-        }
-    }
-    for (index, store) in effect.stores.iter().enumerate() {
-        if !met.stores.contains(&index) {
-            idle.push(format!("{name}: {store:?}"));
-        }
-    }
-    for (index, call) in effect.calls.iter().enumerate() {
-        if !met.calls.contains(&index) {
-            idle.push(format!("{name}: {call:?}"));
-        }
-    }
-    if effect.allocates.is_some() && !met.allocates {
-        idle.push(format!("{name}: {:?}", effect.allocates));
-    }
-    if matches!(effect.ending, Ending::Exits | Ending::MayExit) && !met.ending {
-        idle.push(format!("{name}: {:?}", effect.ending));
-    }
-    let returns = effect.ending == Ending::Returns && effect.gap.is_none();
-    if returns && !met.returned {
-        idle.push(format!("{name}: returns"));
-    }
-    idle
 }

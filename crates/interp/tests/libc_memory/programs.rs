@@ -98,7 +98,8 @@ fn missed(program: &str, name: &str) {
         !complaints.is_empty()
     };
     assert!(complains(&MemoryEffect { touches: Vec::new(), ..memory.clone() }), "{name} without touches");
-    if memory.touches.iter().any(|touch| touch.access == Access::Write) {
+    // What is left of the time is written after a signal only, which never comes.
+    if name != "nanosleep" && memory.touches.iter().any(|touch| touch.access == Access::Write) {
         let touches = memory.touches.iter().copied().filter(|touch| touch.access != Access::Write).collect();
         assert!(complains(&MemoryEffect { touches, ..memory.clone() }), "{name} without writes");
     }

@@ -1,8 +1,9 @@
 //! Short constructors, so that the entries read as a table.
 
+use super::STREAM;
 use super::{
-    Access, Atomicity, Base, Block, Callback, Extent, Fill, Life, MemoryEffect, Reach, Region, Store, Touch,
-    Value, When,
+    Access, Atomicity, Base, Block, Callback, Doubt, Extent, Fill, Library, Life, MemoryEffect, Reach,
+    Region, Store, Touch, Value, When,
 };
 use crate::Arg;
 
@@ -13,6 +14,7 @@ pub(super) const A1: Arg = Arg(1);
 pub(super) const A2: Arg = Arg(2);
 pub(super) const A3: Arg = Arg(3);
 pub(super) const A4: Arg = Arg(4);
+pub(super) const A5: Arg = Arg(5);
 
 /// A pointer's width.
 pub(super) const WORD: Extent = words(1);
@@ -37,6 +39,11 @@ pub(super) fn behind(base: impl Into<Region>) -> Region {
 /// What any pointer in the region points to.
 pub(super) fn behind_any(base: impl Into<Region>) -> Region {
     Region { reach: Reach::BehindAny, ..base.into() }
+}
+
+/// What any pointer in what any pointer in the region points to points to.
+pub(super) fn behind_twice(base: impl Into<Region>) -> Region {
+    Region { reach: Reach::BehindTwice, ..base.into() }
 }
 
 pub(super) fn nothing() -> MemoryEffect {
@@ -86,6 +93,36 @@ impl MemoryEffect {
     /// Bytes move from one region to the other.
     pub(super) fn copies(self, from: impl Into<Region>, to: impl Into<Region>) -> Self {
         self.stores(to, Value::ContentOf(from.into()))
+    }
+
+    /// The bytes of the region leave the memory.
+    pub(super) fn publishes(self, from: impl Into<Region>) -> Self {
+        self.atomic(Library::Written, Access::Write, Extent::ToEnd).copies(from, Library::Written)
+    }
+
+    /// Bytes from outside come into the region.
+    pub(super) fn receives(self, to: impl Into<Region>) -> Self {
+        self.atomic(Library::Written, Access::Read, Extent::ToEnd).stores(to, Value::Outside)
+    }
+
+    /// Depends on the locale of the process.
+    pub(super) fn in_locale(self) -> Self {
+        self.reads(Library::Locale, Extent::ToEnd)
+    }
+
+    /// Uses a stream and takes its lock.
+    pub(super) fn locks(self, stream: impl Into<Region>) -> Self {
+        self.reads(stream, STREAM)
+    }
+
+    /// Uses a stream without its lock.
+    pub(super) fn races_on(self, stream: impl Into<Region>) -> Self {
+        self.writes(stream, STREAM)
+    }
+
+    pub(super) fn gap_if(mut self, doubt: Doubt, reason: &'static str) -> Self {
+        self.gap_if = Some((doubt, reason));
+        self
     }
 
     /// A block, not returned by itself.

@@ -1,4 +1,4 @@
-//! `ctype.h`: the tables behind glibc's macros.
+//! `ctype.h`: the tables behind glibc's macros. What digits are does not depend on the locale.
 
 use super::Library;
 use super::build::{Entries, each, nothing};
@@ -6,7 +6,7 @@ use super::build::{Entries, each, nothing};
 pub(super) fn entries() -> Entries {
     let mut all = each(
         &["__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc"],
-        &nothing().returns_into(Library::CharacterTablePointer),
+        &nothing().in_locale().returns_into(Library::CharacterTablePointer),
     );
     all.extend(each(
         &[
@@ -14,21 +14,18 @@ pub(super) fn entries() -> Entries {
             "isalpha",
             "isblank",
             "iscntrl",
-            "isdigit",
             "isgraph",
             "islower",
             "isprint",
             "ispunct",
             "isspace",
             "isupper",
-            "isxdigit",
-            "isascii",
-            "toascii",
             "tolower",
             "toupper",
             "__ctype_get_mb_cur_max",
         ],
-        &nothing(),
+        &nothing().in_locale(),
     ));
+    all.extend(each(&["isdigit", "isxdigit", "isascii", "toascii"], &nothing()));
     all
 }

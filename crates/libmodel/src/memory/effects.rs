@@ -1,10 +1,10 @@
 //! Memory effects of everything that is no ordinary library function: threads, semaphores, keys, atomic calls, verifier functions.
-//! Locks, conditions and barriers touch nothing: their own memory is no access, and deadlines are not read.
+//! The own memory of locks, conditions and barriers is no access; deadlines and attributes are read.
 
-use super::build::{A0, A1, A2, A3, WORD, bytes, nothing, words};
+use super::build::{A0, A1, A2, A3, WORD, by_model, bytes, nothing, words};
 use super::{Access, Base, Ending, Extent, Fill, Library, MemoryEffect, Value, When, memory};
 use crate::{
-    ATTR_FLAGS_OFFSET, Arg, AtomicCall, Effect, Handlers, KernelAtomic, KernelResult, KernelWidth, ProcessOp,
+    Arg, AtomicCall, CondOp, Effect, Handlers, How, KernelAtomic, KernelResult, KernelWidth, ProcessOp,
     Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
 };
 use std::borrow::Cow;
@@ -12,14 +12,16 @@ use std::borrow::Cow;
 /// `int`, `unsigned`.
 const INT: Extent = bytes(4);
 
+/// `pthread_attr_t`.
+pub(super) const THREAD_ATTRIBUTES: Extent = by_model(56, 36);
+
 impl Effect {
     /// What a call with this effect does to memory. Nothing for what is unsupported: reaching it is a gap anyway.
     pub fn memory(&self) -> Cow<'static, MemoryEffect> {
         Cow::Owned(match *self {
             Effect::Libc(function) => return Cow::Borrowed(memory(function)),
-            Effect::SyncInit { kind: SyncKind::Mutex, attribute: Some(attribute), .. } => {
-                nothing().reads(attribute, INT)
-            }
+            Effect::SyncInit { kind, .. } => initialisation(kind),
+            Effect::Lock { how, .. } | Effect::Cond(CondOp::Wait { how, .. }, _) => deadline(how),
             Effect::Thread(op, returns) => thread(op, returns),
             Effect::Sem(op, _) => semaphore(op),
             Effect::Once { function, .. } => nothing().calls(function, vec![], When::Now),
@@ -27,16 +29,35 @@ impl Effect {
             Effect::Atomic(call) => atomic(call),
             Effect::Verifier(op) => verifier(op),
             Effect::Process(op) => process(op),
-            Effect::Lock { .. }
-            | Effect::Unlock { .. }
-            | Effect::SyncInit { .. }
+            Effect::Unlock { .. }
             | Effect::SyncDestroy { .. }
             | Effect::MutexConsistent { .. }
-            | Effect::Cond(..)
+            | Effect::Cond(CondOp::Signal { .. } | CondOp::Broadcast { .. }, _)
             | Effect::BarrierWait { .. }
             | Effect::Nothing { .. }
             | Effect::Unsupported { .. } => nothing(),
         })
+    }
+}
+
+/// The attribute object, always argument 1, is read. A C11 mutex, a spin lock and a semaphore have numbers instead.
+fn initialisation(kind: SyncKind) -> MemoryEffect {
+    match kind {
+        SyncKind::Mutex | SyncKind::Cond | SyncKind::Barrier => nothing().reads(A1, INT),
+        SyncKind::Rwlock => nothing().reads(A1, bytes(8)),
+        SyncKind::Spin
+        | SyncKind::Semaphore
+        | SyncKind::C11Mutex
+        | SyncKind::C11Cond
+        | SyncKind::KernelLock
+        | SyncKind::KernelSemaphore => nothing(),
+    }
+}
+
+fn deadline(how: How) -> MemoryEffect {
+    match how {
+        How::Timed { deadline: Some(deadline) } => nothing().reads(deadline, words(2)),
+        How::Timed { deadline: None } | How::Block | How::Try => nothing(),
     }
 }
 
@@ -49,9 +70,7 @@ fn thread(op: ThreadOp, returns: Returns) -> MemoryEffect {
                 When::NewThread,
             );
             match attribute {
-                Some(attribute) => {
-                    effect.touches(attribute.into(), Access::Read, ATTR_FLAGS_OFFSET as u32, INT)
-                }
+                Some(attribute) => effect.reads(attribute, THREAD_ATTRIBUTES),
                 None => effect,
             }
         }
@@ -61,8 +80,8 @@ fn thread(op: ThreadOp, returns: Returns) -> MemoryEffect {
         ThreadOp::Join { result: Some(result), .. } if returns == Returns::Thrd => {
             nothing().writes(result, INT)
         }
-        ThreadOp::Join { thread, result: Some(result), .. } => {
-            nothing().writes(result, WORD).copies(Base::ThreadResult(Some(thread)), result)
+        ThreadOp::Join { thread, result: Some(result), how } => {
+            deadline(how).writes(result, WORD).copies(Base::ThreadResult(Some(thread)), result)
         }
         ThreadOp::Exit { result } => {
             let effect = MemoryEffect { ending: Ending::EndsThread, ..nothing() };
@@ -73,7 +92,9 @@ fn thread(op: ThreadOp, returns: Returns) -> MemoryEffect {
         }
         ThreadOp::SelfId => nothing().returns(Value::ThisThread),
         ThreadOp::SetCancel { old, .. } => nothing().writes(old, INT),
-        ThreadOp::Sleep { amount, unit: SleepUnit::Timespec } => nothing().reads(amount, words(2)),
+        ThreadOp::Sleep { amount, unit: SleepUnit::Timespec { remainder } } => {
+            nothing().reads(amount, words(2)).writes(remainder, words(2))
+        }
         ThreadOp::Join { result: None, .. }
         | ThreadOp::Sleep { .. }
         | ThreadOp::Detach { .. }
@@ -90,7 +111,8 @@ fn semaphore(op: SemOp) -> MemoryEffect {
     match op {
         SemOp::GetValue { out, .. } => nothing().writes(out, INT),
         SemOp::Open { name, .. } => nothing().reads(name, Extent::CString).returns_into(Library::Semaphore),
-        SemOp::Post { .. } | SemOp::Wait { .. } => nothing(),
+        SemOp::Wait { how, .. } => deadline(how),
+        SemOp::Post { .. } => nothing(),
     }
 }
 

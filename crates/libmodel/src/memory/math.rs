@@ -1,6 +1,7 @@
-//! `math.h`: a few functions have a second result behind a pointer. The argument of `nan` is not looked at.
+//! `math.h`: a few functions have a second result behind a pointer, `nan` reads a string.
 
-use super::build::{A1, Entries, bytes, nothing};
+use super::Extent;
+use super::build::{A0, A1, Entries, bytes, nothing};
 
 pub(super) fn entries() -> Entries {
     let numbers = NUMBERS.split_whitespace().map(|name| (name, nothing()));
@@ -13,7 +14,8 @@ pub(super) fn entries() -> Entries {
         ("modfl", bytes(10)),
     ]
     .map(|(name, extent)| (name, nothing().writes(A1, extent)));
-    numbers.chain(with_pointer).collect()
+    let from_text = ["nan", "nanf", "nanl"].map(|name| (name, nothing().reads(A0, Extent::CString)));
+    numbers.chain(with_pointer).chain(from_text).collect()
 }
 
 /// From numbers to a number.
@@ -23,7 +25,7 @@ const NUMBERS: &str = "
     atanhf cbrt cbrtf ceil ceilf ceill copysign copysignf copysignl cos cosf cosh coshf exp exp10 exp2 exp2f expf expm1
     expm1f fabs fabsf fabsl fdim fdimf fdiml floor floorf floorl fma fmaf fmax fmaxf fmaxl fmin fminf fminl fmod fmodf
     fmodl hypot hypotf ilogb ilogbf ldexp ldexpf ldexpl llrint llrintf llround llroundf log log10 log10f log1p log1pf log2
-    log2f logb logbf logf lrint lrintf lround lroundf nan nanf nanl nextafter nextafterf pow powf remainder remainderf
+    log2f logb logbf logf lrint lrintf lround lroundf nextafter nextafterf pow powf remainder remainderf
     rint rintf rintl round roundeven roundevenf roundevenl roundf roundl scalbln scalblnf sin sinf sinh sinhf sqrt sqrtf
     sqrtl tan tanf tanh tanhf trunc truncf truncl
 ";

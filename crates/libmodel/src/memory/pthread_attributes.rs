@@ -1,7 +1,8 @@
 //! Attribute objects of POSIX threads, with glibc's layout.
 
-use super::build::{A0, A1, Entries, WORD, by_model, bytes, nothing};
-use super::{Access, MemoryEffect};
+use super::build::{A0, A1, A2, Entries, WORD, by_model, bytes, each, nothing};
+use super::effects::THREAD_ATTRIBUTES;
+use super::{Access, Extent, MemoryEffect};
 use crate::ATTR_FLAGS_OFFSET;
 
 /// Where the stack size is; the offset of LP64 is behind that of ILP32, so both are in these bytes.
@@ -14,7 +15,8 @@ pub(super) fn entries() -> Entries {
     let size = |effect: MemoryEffect, access| effect.touches(A0.into(), access, STACK_SIZE_FROM, stack_size);
     let set = nothing().changes(A0, bytes(4));
     let get = nothing().reads(A0, bytes(4)).writes(A1, bytes(4));
-    vec![
+    let thread = || nothing().changes(A0, THREAD_ATTRIBUTES);
+    let mut all = vec![
         ("pthread_attr_init", nothing().writes(A0, by_model(56, 36))),
         ("pthread_attr_setdetachstate", flag(flag(nothing(), Access::Read), Access::Write)),
         ("pthread_attr_getdetachstate", flag(nothing(), Access::Read).writes(A1, bytes(4))),
@@ -29,5 +31,37 @@ pub(super) fn entries() -> Entries {
         ("pthread_rwlockattr_init", nothing().writes(A0, bytes(8))),
         ("pthread_rwlockattr_setkind_np", nothing().writes(A0, bytes(4))),
         ("pthread_rwlockattr_getkind_np", get),
-    ]
+        ("pthread_attr_destroy", nothing().writes(A0, THREAD_ATTRIBUTES)),
+        ("pthread_attr_setschedparam", thread().reads(A1, bytes(4))),
+        ("pthread_attr_setaffinity_np", thread().reads(A2, Extent::Arg(A1))),
+    ];
+    all.extend(each(
+        &[
+            "pthread_attr_setstack",
+            "pthread_attr_setstackaddr",
+            "pthread_attr_setguardsize",
+            "pthread_attr_setscope",
+            "pthread_attr_setschedpolicy",
+            "pthread_attr_setinheritsched",
+        ],
+        &thread(),
+    ));
+    all.extend(each(
+        &["pthread_mutexattr_destroy", "pthread_condattr_destroy", "pthread_barrierattr_destroy"],
+        &nothing().writes(A0, bytes(4)),
+    ));
+    all.push(("pthread_rwlockattr_destroy", nothing().writes(A0, bytes(8))));
+    all.extend(each(
+        &[
+            "pthread_mutexattr_setpshared",
+            "pthread_mutexattr_setprotocol",
+            "pthread_mutexattr_setprioceiling",
+            "pthread_condattr_setpshared",
+            "pthread_condattr_setclock",
+            "pthread_barrierattr_setpshared",
+        ],
+        &nothing().changes(A0, bytes(4)),
+    ));
+    all.push(("pthread_rwlockattr_setpshared", nothing().changes(A0, bytes(8))));
+    all
 }

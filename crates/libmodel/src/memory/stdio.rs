@@ -1,19 +1,31 @@
-//! `stdio.h`. A `FILE` is never touched; what goes through files and pipes comes back as [`Value::Outside`].
+//! `stdio.h`. A call that takes the lock of its stream counts as a read of the `FILE`, one that does not as a write. Bytes that go
+//! through files and pipes are in [`Library::Written`]; text is no address.
 //!
-//! Which conversions a format has is not looked at: every variadic pointer may be a string that is read, and the target of `%n`.
+//! Which conversions a format has is not looked at, `%p` of input excepted: every variadic pointer may be a string that is read, and
+//! the target of `%n`.
 
-use super::build::{A0, A1, A2, A3, Entries, WORD, behind, behind_any, by_model, bytes, each, nothing};
-use super::{Access, Base, Extent, Fill, Library, Life, MemoryEffect, Region, Value};
+use super::build::{A0, A1, A2, A3, A4, Entries, WORD, behind, behind_any, by_model, bytes, each, nothing};
+use super::{Access, Base, Doubt, Extent, Fill, Library, Life, MemoryEffect, Region, Value};
 use crate::Arg;
 use Extent::{Arg as Bytes, CString, Product, ToEnd};
 
 pub(super) fn entries() -> Entries {
+    // Standard input, output or error.
+    let standard = || nothing().locks(Library::Stream);
     let mut all = vec![
-        ("printf", nothing().prints(0, Values::InCall)),
+        ("printf", standard().prints(0, Values::InCall)),
         ("printk", nothing().prints(0, Values::InCall)),
-        ("vprintf", nothing().prints(0, Values::InList)),
-        ("__printf_chk", nothing().prints(1, Values::InCall)),
-        ("__vprintf_chk", nothing().prints(1, Values::InList)),
+        ("vprintf", standard().prints(0, Values::InList)),
+        ("__printf_chk", standard().prints(1, Values::InCall)),
+        ("__vprintf_chk", standard().prints(1, Values::InList)),
+        ("fprintf", nothing().locks(A0).prints(1, Values::InCall)),
+        ("vfprintf", nothing().locks(A0).prints(1, Values::InList)),
+        ("__fprintf_chk", nothing().locks(A0).prints(2, Values::InCall)),
+        ("__vfprintf_chk", nothing().locks(A0).prints(2, Values::InList)),
+        ("dprintf", nothing().prints(1, Values::InCall)),
+        ("vdprintf", nothing().prints(1, Values::InList)),
+        ("__dprintf_chk", nothing().prints(2, Values::InCall)),
+        ("__vdprintf_chk", nothing().prints(2, Values::InList)),
         ("sprintf", to_memory(ToEnd, 1, Values::InCall)),
         ("vsprintf", to_memory(ToEnd, 1, Values::InList)),
         ("__sprintf_chk", to_memory(ToEnd, 3, Values::InCall)),
@@ -26,44 +38,64 @@ pub(super) fn entries() -> Entries {
         ("vasprintf", to_new_memory(1, Values::InList)),
         ("__asprintf_chk", to_new_memory(2, Values::InCall)),
         ("__vasprintf_chk", to_new_memory(2, Values::InList)),
-        ("scanf", nothing().scans(0, Values::InCall)),
-        ("vscanf", nothing().scans(0, Values::InList)),
-        ("fscanf", nothing().scans(1, Values::InCall)),
-        ("vfscanf", nothing().scans(1, Values::InList)),
+        ("scanf", standard().scans(0, Values::InCall)),
+        ("vscanf", standard().scans(0, Values::InList)),
+        ("fscanf", nothing().locks(A0).scans(1, Values::InCall)),
+        ("vfscanf", nothing().locks(A0).scans(1, Values::InList)),
         ("sscanf", nothing().reads(A0, CString).scans(1, Values::InCall)),
         ("vsscanf", nothing().reads(A0, CString).scans(1, Values::InList)),
-        ("puts", nothing().reads(A0, CString)),
-        ("fputs", nothing().reads(A0, CString)),
-        ("perror", nothing().reads(A0, CString)),
-        ("fwrite", nothing().reads(A0, Product(A1, A2))),
-        ("gets", input(A0, ToEnd).returns(Value::Arg(A0))),
-        ("fgets", input(A0, Bytes(A1)).returns(Value::Arg(A0))),
-        ("__fgets_chk", input(A0, Bytes(A2)).returns(Value::Arg(A0))),
-        ("fread", input(A0, Product(A1, A2))),
-        ("__fread_chk", input(A0, Product(A2, A3))),
-        ("getline", line()),
-        ("getdelim", line()),
+        ("puts", standard().reads(A0, CString)),
+        ("putchar", standard()),
+        ("putchar_unlocked", nothing().races_on(Library::Stream)),
+        ("putc", nothing().locks(A1)),
+        ("putc_unlocked", nothing().races_on(A1)),
+        ("fputs", nothing().reads(A0, CString).locks(A1)),
+        ("fputs_unlocked", nothing().reads(A0, CString).races_on(A1)),
+        ("perror", standard().reads(A0, CString).in_locale()),
+        ("fwrite", nothing().reads(A0, Product(A1, A2)).publishes(A0).locks(A3)),
+        ("fwrite_unlocked", nothing().reads(A0, Product(A1, A2)).publishes(A0).races_on(A3)),
+        ("getchar", standard()),
+        ("getchar_unlocked", nothing().races_on(Library::Stream)),
+        ("getc", nothing().locks(A0)),
+        ("getc_unlocked", nothing().races_on(A0)),
+        ("ungetc", nothing().locks(A1)),
+        ("gets", input(A0, ToEnd).locks(Library::Stream).returns(Value::Arg(A0))),
+        ("fgets", input(A0, Bytes(A1)).locks(A2).returns(Value::Arg(A0))),
+        ("fgets_unlocked", input(A0, Bytes(A1)).races_on(A2).returns(Value::Arg(A0))),
+        ("__fgets_chk", input(A0, Bytes(A2)).locks(A3).returns(Value::Arg(A0))),
+        ("fread", input(A0, Product(A1, A2)).locks(A3)),
+        ("fread_unlocked", input(A0, Product(A1, A2)).races_on(A3)),
+        ("__fread_chk", input(A0, Product(A2, A3)).locks(A4)),
+        ("getline", line(A2)),
+        ("getdelim", line(A3)),
         ("fopen", nothing().reads(A0, CString).reads(A1, CString).returns_into(Library::Stream)),
-        ("freopen", nothing().reads(A0, CString).reads(A1, CString).returns_into(Library::Stream)),
-        ("fdopen", nothing().returns_into(Library::Stream)),
+        // The stream is closed and opened again.
+        ("freopen", nothing().reads(A0, CString).reads(A1, CString).locks(A2).returns_into(Library::Stream)),
+        ("fdopen", nothing().reads(A1, CString).returns_into(Library::Stream)),
         ("tmpfile", nothing().returns_into(Library::Stream)),
+        // Later calls on the stream use the buffer.
+        ("setvbuf", nothing().locks(A0).gap_if(Doubt::NotNull(A1), BUFFER)),
+        ("setbuf", nothing().locks(A0).gap_if(Doubt::NotNull(A1), BUFFER)),
+        ("setbuffer", nothing().locks(A0).gap_if(Doubt::NotNull(A1), BUFFER)),
+        ("setlinebuf", nothing().locks(A0)),
         ("remove", nothing().reads(A0, CString)),
         ("rename", nothing().reads(A0, CString).reads(A1, CString)),
     ];
-    // The stream or descriptor comes first.
-    all.extend(each(&["fprintf", "dprintf"], &nothing().prints(1, Values::InCall)));
-    all.extend(each(&["vfprintf", "vdprintf"], &nothing().prints(1, Values::InList)));
-    all.extend(each(&["__fprintf_chk", "__dprintf_chk"], &nothing().prints(2, Values::InCall)));
-    all.extend(each(&["__vfprintf_chk", "__vdprintf_chk"], &nothing().prints(2, Values::InList)));
     all.extend(each(
         &[
-            "putchar", "putc", "fflush", "getchar", "getc", "ungetc", "fclose", "fseek", "fseeko64", "ftell",
-            "ftello64", "rewind", "feof", "ferror", "clearerr", "fileno",
+            "fflush", "fclose", "fseek", "fseeko64", "ftell", "ftello64", "rewind", "feof", "ferror",
+            "clearerr", "fileno",
         ],
-        &nothing(),
+        &nothing().locks(A0),
+    ));
+    all.extend(each(
+        &["fflush_unlocked", "feof_unlocked", "ferror_unlocked", "clearerr_unlocked", "fileno_unlocked"],
+        &nothing().races_on(A0),
     ));
     all
 }
+
+const BUFFER: &str = "a buffer of the program that a stream goes on to use";
 
 /// Whether the values are the arguments behind the format or in a `va_list` there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +117,16 @@ impl MemoryEffect {
     pub(super) fn prints(self, format: u8, values: Values) -> Self {
         let places = pointees(format, values);
         // `%n` stores up to a `long long`.
-        self.takes_values(format, values).reads(places, ToEnd).writes(places, bytes(8))
+        self.takes_values(format, values).in_locale().reads(places, ToEnd).writes(places, bytes(8))
     }
 
     fn scans(self, format: u8, values: Values) -> Self {
         let places = pointees(format, values);
-        self.takes_values(format, values).writes(places, ToEnd).stores(places, Value::Outside)
+        self.takes_values(format, values)
+            .in_locale()
+            .writes(places, ToEnd)
+            .receives(places)
+            .gap_if(Doubt::HasPointerConversion(Arg(format)), "a pointer that is read as text")
     }
 
     fn takes_values(self, format: u8, values: Values) -> Self {
@@ -128,16 +164,17 @@ fn to_new_memory(format: u8, values: Values) -> MemoryEffect {
 }
 
 pub(super) fn input(target: Arg, size: Extent) -> MemoryEffect {
-    nothing().writes(target, size).stores(target, Value::Outside)
+    nothing().writes(target, size).receives(target)
 }
 
 /// `getline`: `*line` is filled, or freed and replaced by a larger block.
-fn line() -> MemoryEffect {
+fn line(stream: Arg) -> MemoryEffect {
     nothing()
+        .locks(stream)
         .changes(A0, WORD)
         .changes(A1, WORD)
         .writes(behind(A0), ToEnd)
-        .stores(behind(A0), Value::Outside)
+        .receives(behind(A0))
         .frees(behind(A0))
         .allocates(ToEnd, Fill::Uninitialised, Life::Handed)
         .writes(Base::Fresh, ToEnd)

@@ -1,11 +1,11 @@
 //! `stdlib.h` and the kernel's allocation functions.
 //!
-//! The environment is kept apart from memory by the interpreter. `putenv` makes the program's string a part of it all the same: the
-//! entry says so, which errs towards more aliases.
+//! `setenv` may move the array that `environ` points to, and change or free strings that `getenv` returned; `putenv` makes the
+//! program's string a part of the environment.
 
 use super::build::{A0, A1, A2, A3, A4, Entries, WORD, behind_any, bytes, each, nothing};
 use super::{Base, Extent, Fill, Library, Life, MemoryEffect, Value, When};
-use Extent::{Arg as Bytes, CString, Product};
+use Extent::{Arg as Bytes, CString, Product, ToEnd};
 
 pub(super) fn entries() -> Entries {
     let mut all = vec![
@@ -34,23 +34,29 @@ pub(super) fn entries() -> Entries {
             nothing().returns_into(A1).calls(A4, vec![Value::Arg(A0), Value::Into(A1.into())], When::Now),
         ),
         ("rand_r", nothing().changes(A0, bytes(4))),
-        ("erand48", nothing().changes(A0, bytes(6))),
+        ("erand48", random48().changes(A0, bytes(6))),
+        ("drand48", random48()),
+        ("lrand48", random48()),
+        ("mrand48", random48()),
+        ("srand48", random48()),
         ("arc4random_buf", nothing().writes(A0, Bytes(A1))),
         ("getrandom", nothing().writes(A0, Bytes(A1))),
         (
             "getenv",
             nothing()
                 .reads(A0, CString)
+                .reads(Library::Environment, ToEnd)
+                .reads(Base::Variable("environ"), WORD)
                 .returns_into(Library::Environment)
                 .returns_into(behind_any(Library::Environment)),
         ),
-        ("setenv", nothing().reads(A0, CString).reads(A1, CString)),
-        ("unsetenv", nothing().reads(A0, CString)),
-        ("putenv", nothing().reads(A0, CString).stores(Library::Environment, Value::Arg(A0))),
+        ("setenv", environment().reads(A0, CString).reads(A1, CString)),
+        ("unsetenv", environment().reads(A0, CString)),
+        ("putenv", environment().reads(A0, CString).stores(Library::Environment, Value::Arg(A0))),
         ("clearenv", MemoryEffect { gap: Some("clearing the whole environment"), ..nothing() }),
         ("atexit", nothing().calls(A0, vec![], When::ProcessExit)),
     ];
-    all.extend(each(&["atoi", "atol", "atoll", "atof"], &nothing().reads(A0, CString)));
+    all.extend(each(&["atoi", "atol", "atoll", "atof"], &nothing().reads(A0, CString).in_locale()));
     all.extend(each(
         &[
             "strtol",
@@ -65,26 +71,21 @@ pub(super) fn entries() -> Entries {
             "strtod",
             "strtold",
         ],
-        &nothing().reads(A0, CString).writes(A1, WORD).stores(A1, Value::Into(A0.into())),
+        &nothing().reads(A0, CString).writes(A1, WORD).stores(A1, Value::Into(A0.into())).in_locale(),
     ));
     all.extend(each(
-        &[
-            "abs",
-            "labs",
-            "llabs",
-            "div",
-            "rand",
-            "srand",
-            "drand48",
-            "lrand48",
-            "mrand48",
-            "srand48",
-            "arc4random",
-            "arc4random_uniform",
-        ],
+        &["abs", "labs", "llabs", "div", "rand", "srand", "arc4random", "arc4random_uniform"],
         &nothing(),
     ));
     all
+}
+
+fn environment() -> MemoryEffect {
+    nothing().changes(Library::Environment, Extent::ToEnd).writes(Base::Variable("environ"), WORD)
+}
+
+fn random48() -> MemoryEffect {
+    nothing().changes(Library::Random48, bytes(8))
 }
 
 /// `realloc`: a fresh block with the old bytes; the old block is freed.

@@ -41,7 +41,8 @@ pub(super) fn entries() -> Entries {
                 .returns(Value::Arg(A0)),
         ),
         ("strlcpy", nothing().reads(A1, CString).writes(A0, Bytes(A2)).copies(A1, A0)),
-        ("strxfrm", nothing().reads(A1, CString).writes(A0, Bytes(A2)).copies(A1, A0)),
+        ("strxfrm", nothing().reads(A1, CString).writes(A0, Bytes(A2)).copies(A1, A0).in_locale()),
+        ("strcoll", both.clone().in_locale()),
         (
             "strlcat",
             nothing().reads(A0, CStringUpTo(A2)).reads(A1, CString).writes(A0, Bytes(A2)).copies(A1, A0),
@@ -60,16 +61,21 @@ pub(super) fn entries() -> Entries {
         ("strdup", duplicate(CString, StringOf(A0))),
         // One byte more than the limit at most: the size is not an expression of the arguments.
         ("strndup", duplicate(CStringUpTo(A1), ToEnd)),
-        ("strerror", nothing().returns_into(Library::Text)),
-        ("strerror_r", nothing().returns_into(Library::Text)),
-        ("__xpg_strerror_r", nothing().writes(A1, Bytes(A2))),
-        ("strsignal", nothing().returns_into(Library::Text)),
+        ("strerror", nothing().in_locale().returns_into(Library::Text)),
+        (
+            "strerror_r",
+            nothing().writes(A1, Bytes(A2)).in_locale().returns(Value::Arg(A1)).returns_into(Library::Text),
+        ),
+        ("__xpg_strerror_r", nothing().writes(A1, Bytes(A2)).in_locale()),
+        ("strsignal", nothing().in_locale().returns_into(Library::Text)),
         ("basename", found.clone()),
         ("__xpg_basename", path_part()),
         ("dirname", path_part()),
     ];
-    all.extend(each(&["strcmp", "strcasecmp", "strspn", "strcspn"], &both));
-    all.extend(each(&["strncmp", "strncasecmp"], &both_up_to));
+    all.extend(each(&["strcmp", "strspn", "strcspn"], &both));
+    all.push(("strcasecmp", both.clone().in_locale()));
+    all.push(("strncmp", both_up_to.clone()));
+    all.push(("strncasecmp", both_up_to.in_locale()));
     all.extend(each(&["strchr", "strrchr", "strchrnul"], &found));
     all.extend(each(&["strstr", "strcasestr", "strpbrk"], &both.returns_into(A0)));
     all.extend(each(&["ffs", "ffsl", "ffsll"], &nothing()));

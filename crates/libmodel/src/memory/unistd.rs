@@ -1,23 +1,61 @@
-//! Descriptors, files, sockets, memory maps and questions about the system. Where the interpreter lets a call fail before it looks at
-//! its arguments (sockets, `readlink`), nothing is touched.
+//! Descriptors, files, sockets, memory maps and questions about the system.
+//!
+//! A length that comes back through a pointer (`accept`, `getsockopt`) is read first and limits what is written; here the whole
+//! object counts.
 
-use super::build::{A0, A1, A2, A3, A4, Entries, behind_any, by_model, bytes, each, nothing, words};
+use super::build::{
+    A0, A1, A2, A3, A4, A5, Entries, WORD, behind_any, behind_twice, by_model, bytes, each, nothing, words,
+};
 use super::stdio::input;
-use super::{Base, Extent, Fill, Value};
+use super::{Base, Extent, Fill, Library, Life, MemoryEffect, Value};
+use crate::Arg;
 use Extent::{Arg as Bytes, CString, Pages, Times, TimesWords, ToEnd};
 
 /// `struct stat` of x86-64; the 32-bit ones are smaller.
 const STAT: Extent = bytes(144);
 
+/// `int`, `socklen_t`.
+const INT: Extent = bytes(4);
+
 pub(super) fn entries() -> Entries {
-    let map = nothing().returns_block(Pages(A1), Fill::Zero).stores(Base::Fresh, Value::Outside);
+    [descriptors(), names(), sockets(), system()].concat()
+}
+
+fn descriptors() -> Entries {
+    let map = nothing().returns_block(Pages(A1), Fill::Zero).receives(Base::Fresh);
     // Up to 1024 descriptors.
     let set = bytes(128);
+    let buffers = behind_any(A1);
     let mut all = vec![
-        ("writev", nothing().reads(A1, TimesWords(A2, 2)).reads(behind_any(A1), ToEnd)),
+        ("writev", nothing().reads(A1, TimesWords(A2, 2)).reads(buffers, ToEnd).publishes(buffers)),
         ("mmap", map.clone()),
         ("mmap64", map),
         ("munmap", nothing().frees(A0)),
+        ("msync", nothing().reads(A0, Bytes(A1)).publishes(A0)),
+        // What is left of the time is written back.
+        ("select", nothing().changes(A1, set).changes(A2, set).changes(A3, set).changes(A4, words(2))),
+        ("poll", nothing().changes(A0, Times(A1, 8))),
+        // A `struct flock`, for the commands that take one.
+        ("fcntl", nothing().changes(A2, by_model(32, 24))),
+        // Whatever the request says, and what a structure there points to (`struct ifconf`).
+        (
+            "ioctl",
+            nothing()
+                .changes(A2, ToEnd)
+                .changes(behind_any(A2), ToEnd)
+                .publishes(A2)
+                .receives(A2)
+                .receives(behind_any(A2)),
+        ),
+    ];
+    all.extend(each(&["read", "__read_chk", "pread", "pread64"], &input(A1, Bytes(A2))));
+    all.extend(each(&["write", "pwrite", "pwrite64"], &nothing().reads(A1, Bytes(A2)).publishes(A1)));
+    all.extend(each(&["close", "lseek", "lseek64", "ftruncate", "ftruncate64", "isatty"], &nothing()));
+    all
+}
+
+fn names() -> Entries {
+    let mut all = vec![
         ("openat", nothing().reads(A1, CString)),
         ("stat", nothing().reads(A0, CString).writes(A1, STAT)),
         ("__xstat", nothing().reads(A1, CString).writes(A2, STAT)),
@@ -31,53 +69,121 @@ pub(super) fn entries() -> Entries {
                 .returns_block(ToEnd, Fill::Uninitialised)
                 .writes(Base::Fresh, ToEnd),
         ),
-        ("select", nothing().writes(A1, set).writes(A2, set).writes(A3, set).reads(A4, words(2))),
-        ("poll", nothing().writes(A0, Times(A1, 8))),
-        ("inet_addr", nothing().reads(A0, CString)),
+        ("opendir", nothing().reads(A0, CString).returns_into(Library::Directory)),
+        ("readlink", nothing().reads(A0, CString).writes(A1, Bytes(A2))),
+        (
+            "realpath",
+            nothing()
+                .reads(A0, CString)
+                .writes(A1, ToEnd)
+                .returns(Value::Arg(A1))
+                .returns_block(ToEnd, Fill::Uninitialised)
+                .writes(Base::Fresh, ToEnd),
+        ),
+        ("utime", nothing().reads(A0, CString).reads(A1, words(2))),
+        ("utimes", nothing().reads(A0, CString).reads(A1, words(4))),
+    ];
+    all.extend(each(
+        &[
+            "open",
+            "creat",
+            "unlink",
+            "access",
+            "truncate",
+            "mkdir",
+            "rmdir",
+            "chdir",
+            "chmod",
+            "chown",
+            "sem_unlink",
+        ],
+        &nothing().reads(A0, CString),
+    ));
+    all
+}
+
+fn sockets() -> Entries {
+    let message = words(7);
+    let mut all = vec![
+        ("connect", nothing().reads(A1, Bytes(A2))),
+        ("bind", nothing().reads(A1, Bytes(A2))),
+        ("accept", address_out()),
+        ("getsockname", address_out()),
+        ("getpeername", address_out()),
+        ("send", nothing().reads(A1, Bytes(A2)).publishes(A1)),
+        ("sendto", nothing().reads(A1, Bytes(A2)).publishes(A1).reads(A4, Bytes(A5))),
+        ("recv", input(A1, Bytes(A2))),
+        ("recvfrom", input(A1, Bytes(A2)).writes(A4, ToEnd).changes(Arg(5), INT)),
+        // Name, vector and control data; then the buffers of the vector.
+        (
+            "sendmsg",
+            nothing()
+                .reads(A1, message)
+                .reads(behind_any(A1), ToEnd)
+                .reads(behind_twice(A1), ToEnd)
+                .publishes(behind_any(A1))
+                .publishes(behind_twice(A1)),
+        ),
+        (
+            "recvmsg",
+            nothing()
+                .changes(A1, message)
+                .changes(behind_any(A1), ToEnd)
+                .writes(behind_twice(A1), ToEnd)
+                .receives(behind_any(A1))
+                .receives(behind_twice(A1)),
+        ),
+        ("setsockopt", nothing().reads(A3, Bytes(A4))),
+        ("getsockopt", nothing().writes(A3, ToEnd).changes(A4, INT)),
+        (
+            "gethostbyname",
+            nothing()
+                .reads(A0, CString)
+                .changes(Library::HostEntry, ToEnd)
+                .stores(Library::HostEntry, Value::Into(Library::HostEntry.into()))
+                .returns_into(Library::HostEntry),
+        ),
+        // A list of blocks that point to each other, named by one.
+        (
+            "getaddrinfo",
+            nothing()
+                .reads(A0, CString)
+                .reads(A1, CString)
+                .reads(A2, by_model(48, 32))
+                .allocates(ToEnd, Fill::Uninitialised, Life::Handed)
+                .writes(Base::Fresh, ToEnd)
+                .stores(Base::Fresh, Value::Into(Base::Fresh.into()))
+                .writes(A3, WORD)
+                .stores(A3, Value::Into(Base::Fresh.into())),
+        ),
+        ("freeaddrinfo", nothing().frees(A0).frees(behind_any(A0))),
+        ("inet_addr", nothing().reads(A0, CString).in_locale()),
+    ];
+    all.extend(each(&["socket", "listen", "shutdown", "htons", "htonl", "ntohs", "ntohl"], &nothing()));
+    all
+}
+
+/// An address and its length, which says how much room there is.
+fn address_out() -> MemoryEffect {
+    nothing().writes(A1, ToEnd).changes(A2, INT)
+}
+
+fn system() -> Entries {
+    let mut all = vec![
         ("gethostname", nothing().writes(A0, Bytes(A1))),
         ("uname", nothing().writes(A0, bytes(6 * 65))),
         ("getrusage", nothing().writes(A1, by_model(144, 72))),
         ("getrlimit", nothing().writes(A1, words(2))),
+        ("setrlimit", nothing().reads(A1, words(2))),
+        ("getlogin", nothing().changes(Library::LoginName, ToEnd).returns_into(Library::LoginName)),
+        ("sched_setscheduler", nothing().reads(A2, INT)),
+        ("sched_setaffinity", nothing().reads(A2, Bytes(A1))),
+        ("pthread_setaffinity_np", nothing().reads(A2, Bytes(A1))),
+        ("pthread_setschedparam", nothing().reads(A2, INT)),
+        ("pthread_setname_np", nothing().reads(A1, CString)),
     ];
-    all.extend(each(&["read", "__read_chk", "pread", "pread64"], &input(A1, Bytes(A2))));
-    all.extend(each(&["write", "pwrite", "pwrite64"], &nothing().reads(A1, Bytes(A2))));
-    all.extend(each(
-        &["open", "creat", "unlink", "access", "truncate", "mkdir", "rmdir", "chdir"],
-        &nothing().reads(A0, CString),
-    ));
     all.extend(each(
         &[
-            "close",
-            "lseek",
-            "lseek64",
-            "ftruncate",
-            "ftruncate64",
-            "fcntl",
-            "ioctl",
-            "isatty",
-            "opendir",
-            "readlink",
-            "realpath",
-            "socket",
-            "connect",
-            "accept",
-            "bind",
-            "listen",
-            "send",
-            "recv",
-            "sendto",
-            "recvfrom",
-            "setsockopt",
-            "getsockopt",
-            "shutdown",
-            "getsockname",
-            "getpeername",
-            "gethostbyname",
-            "getaddrinfo",
-            "htons",
-            "htonl",
-            "ntohs",
-            "ntohl",
             "getpid",
             "getppid",
             "getuid",
@@ -87,7 +193,6 @@ pub(super) fn entries() -> Entries {
             "sysconf",
             "getpagesize",
             "get_nprocs",
-            "getlogin",
             "sched_getcpu",
         ],
         &nothing(),

@@ -3,7 +3,7 @@
 
 use super::Row;
 use super::row::{A0, A1, row};
-use crate::{AtomicCall, Effect, FetchOp, SizedAtomic};
+use crate::{Answer, AtomicCall, Effect, FetchOp, SizedAtomic};
 
 use FetchOp::{Add, And, Nand, Or, Sub, Xor};
 use SizedAtomic::{CompareExchange, Exchange, Fetch, FetchNew, Load, Store};
@@ -110,6 +110,6 @@ pub(super) static ROWS: &[Row] = &[
     atomic("atomic_thread_fence", AtomicCall::Fence { order: Some(A0) }),
     atomic("__atomic_thread_fence", AtomicCall::Fence { order: Some(A0) }),
     atomic("__sync_synchronize", AtomicCall::Fence { order: None }),
-    row("atomic_signal_fence", Effect::Nothing { result: 0 }),
-    row("__atomic_signal_fence", Effect::Nothing { result: 0 }),
+    row("atomic_signal_fence", Effect::Nothing { result: Answer::Void }),
+    row("__atomic_signal_fence", Effect::Nothing { result: Answer::Void }),
 ];

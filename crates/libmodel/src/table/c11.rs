@@ -1,7 +1,7 @@
 //! C11 `threads.h`.
 
 use super::Row;
-use super::row::{A0, A1, A2, assuming, destroy, init, lock, row, thread, unlock};
+use super::row::{A0, A1, A2, UNTIL_A1, UNTIL_A2, assuming, destroy, init, lock, row, thread, unlock};
 use crate::{
     CondOp, Effect, How, LockFamily, Mode, OnceStyle, Returns, SleepUnit, SyncKind, ThreadOp, TlsOp,
 };
@@ -25,19 +25,19 @@ pub(super) static ROWS: &[Row] = &[
     thread("thrd_yield", ThreadOp::Yield, Returns::Nothing),
     assuming(
         "thrd_sleep",
-        Effect::Thread(ThreadOp::Sleep { amount: A0, unit: SleepUnit::Timespec }, Thrd),
+        Effect::Thread(ThreadOp::Sleep { amount: A0, unit: SleepUnit::Timespec { remainder: A1 } }, Thrd),
         &["A-TIME"],
     ),
     init("mtx_init", SyncKind::C11Mutex, Some(A1), Thrd),
     destroy("mtx_destroy", SyncKind::C11Mutex, Returns::Nothing),
     lock("mtx_lock", MUTEX, Exclusive, How::Block, Thrd),
     lock("mtx_trylock", MUTEX, Exclusive, How::Try, Thrd),
-    lock("mtx_timedlock", MUTEX, Exclusive, How::Timed, Thrd),
+    lock("mtx_timedlock", MUTEX, Exclusive, UNTIL_A1, Thrd),
     unlock("mtx_unlock", MUTEX, Some(Exclusive), Thrd),
     init("cnd_init", SyncKind::C11Cond, None, Thrd),
     destroy("cnd_destroy", SyncKind::C11Cond, Returns::Nothing),
     row("cnd_wait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: How::Block }, Thrd)),
-    row("cnd_timedwait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: How::Timed }, Thrd)),
+    row("cnd_timedwait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: UNTIL_A2 }, Thrd)),
     row("cnd_signal", Effect::Cond(CondOp::Signal { cond: A0 }, Thrd)),
     row("cnd_broadcast", Effect::Cond(CondOp::Broadcast { cond: A0 }, Thrd)),
     row("call_once", Effect::Once { once: A0, function: A1, style: OnceStyle::C11 }),

@@ -5,7 +5,7 @@
 //! ordered here only when they do store.
 
 use super::Row;
-use super::row::{A0, A1, A2, nothing, row};
+use super::row::{A0, A1, A2, row, void};
 use crate::{Arg, AtomicCall, Effect, KernelAtomic, KernelOrder, KernelResult, KernelWidth};
 
 use KernelOrder::{Acquire, Relaxed, Release, SeqCst};
@@ -198,5 +198,5 @@ pub(super) static ROWS: &[Row] = &[
     fence("smp_mb"),
     fence("mb"),
     fence("__smp_mb"),
-    nothing("barrier", 0),
+    void("barrier"),
 ];

@@ -2,8 +2,11 @@
 //! computed exactly; the transcendental ones are unsupported rather than rounded wrongly.
 
 use super::Row;
-use super::row::{alias, libc, nothing, unsupported};
+use super::row::{alias, libc, row, unsupported};
+use crate::{Answer, Effect};
 
+/// Changing it is unsupported.
+const ROUNDING: &str = "C11 F.8.3: at program start-up the rounding mode is to nearest";
 const LONG: &str = "transcendental functions of long double";
 
 pub(super) static ROWS: &[Row] = &[
@@ -225,7 +228,7 @@ pub(super) static ROWS: &[Row] = &[
     unsupported("feholdexcept", "the floating-point environment"),
     unsupported("feupdateenv", "the floating-point environment"),
     unsupported("feenableexcept", "the floating-point environment"),
-    nothing("fegetround", 0),
+    row("fegetround", Effect::Nothing { result: Answer::Fixed { value: 0, because: ROUNDING } }),
     unsupported("__mulsc3", "complex arithmetic"),
     unsupported("__muldc3", "complex arithmetic"),
     unsupported("__mulxc3", "complex arithmetic"),

@@ -4,27 +4,27 @@
 //! cleanup handlers of glibc's headers, which call `setjmp` first, cost nothing as long as they are not needed.
 
 use super::Row;
-use super::row::{assuming, libc, libc_assuming, nothing, unsupported};
-use crate::Effect;
+use super::row::{alias, answers, libc, libc_assuming, unsupported, void};
 
 const SIGNAL: &[&str] = &["A-SIGNAL"];
+const INPUT: &[&str] = &["A-INPUT"];
 
 pub(super) static ROWS: &[Row] = &[
     libc("__errno_location"),
-    libc("setlocale"),
-    nothing("bindtextdomain", 0),
-    nothing("textdomain", 0),
-    libc("gettext"),
+    libc_assuming("setlocale", INPUT),
+    libc_assuming("bindtextdomain", INPUT),
+    libc_assuming("textdomain", INPUT),
+    libc_assuming("gettext", INPUT),
     // Options of the command line.
     libc("getopt"),
     libc("getopt_long"),
     unsupported("getopt_long_only", "getopt_long_only"),
     // Signals never come.
-    assuming("signal", Effect::Nothing { result: 0 }, SIGNAL),
-    assuming("bsd_signal", Effect::Nothing { result: 0 }, SIGNAL),
-    assuming("sysv_signal", Effect::Nothing { result: 0 }, SIGNAL),
-    assuming("__sysv_signal", Effect::Nothing { result: 0 }, SIGNAL),
-    assuming("siginterrupt", Effect::Nothing { result: 0 }, SIGNAL),
+    answers("signal", SIGNAL),
+    answers("bsd_signal", SIGNAL),
+    answers("sysv_signal", SIGNAL),
+    answers("__sysv_signal", SIGNAL),
+    answers("siginterrupt", SIGNAL),
     libc_assuming("sigaction", SIGNAL),
     libc_assuming("sigprocmask", SIGNAL),
     libc("sigemptyset"),
@@ -53,16 +53,16 @@ pub(super) static ROWS: &[Row] = &[
     libc("__stack_chk_fail"),
     libc("__chk_fail"),
     libc("__fortify_fail"),
-    nothing("openlog", 0),
-    nothing("setlogmask", 0),
-    nothing("closelog", 0),
+    libc("openlog"),
+    answers("setlogmask", INPUT),
+    void("closelog"),
     libc("syslog"),
     // Jumps.
-    nothing("setjmp", 0),
-    nothing("_setjmp", 0),
-    nothing("__sigsetjmp", 0),
-    nothing("sigsetjmp", 0),
-    nothing("__sigsetjmp_cancel", 0),
+    libc("setjmp"),
+    alias("_setjmp", "setjmp"),
+    alias("__sigsetjmp", "setjmp"),
+    alias("sigsetjmp", "setjmp"),
+    alias("__sigsetjmp_cancel", "setjmp"),
     unsupported("longjmp", "longjmp"),
     unsupported("_longjmp", "longjmp"),
     unsupported("siglongjmp", "longjmp"),

@@ -2,7 +2,8 @@
 
 use super::Row;
 use super::row::{
-    A0, A1, A2, A3, alias_assuming, assuming, destroy, init, lock, nothing, row, thread, unlock, unsupported,
+    A0, A1, A2, A3, UNTIL_A1, UNTIL_A2, UNTIL_A3, alias_assuming, answers, assuming, destroy, init,
+    libc_assuming, lock, row, thread, unlock, unsupported,
 };
 use crate::{
     CancelSetting, CondOp, Effect, How, LockFamily, Mode, OnceStyle, Returns, SyncKind, ThreadOp, TlsOp,
@@ -11,6 +12,8 @@ use crate::{
 use Mode::{Exclusive, Shared};
 use Returns::Errno;
 
+/// Whether the system lets the program change a setting is input.
+const INPUT: &[&str] = &["A-INPUT"];
 const MUTEX: LockFamily = LockFamily::PthreadMutex;
 const RWLOCK: LockFamily = LockFamily::PthreadRwlock;
 const SPIN: LockFamily = LockFamily::PthreadSpin;
@@ -24,8 +27,8 @@ pub(super) static ROWS: &[Row] = &[
     ),
     thread("pthread_join", ThreadOp::Join { thread: A0, result: Some(A1), how: How::Block }, Errno),
     thread("pthread_tryjoin_np", ThreadOp::Join { thread: A0, result: Some(A1), how: How::Try }, Errno),
-    thread("pthread_timedjoin_np", ThreadOp::Join { thread: A0, result: Some(A1), how: How::Timed }, Errno),
-    thread("pthread_clockjoin_np", ThreadOp::Join { thread: A0, result: Some(A1), how: How::Timed }, Errno),
+    thread("pthread_timedjoin_np", ThreadOp::Join { thread: A0, result: Some(A1), how: UNTIL_A2 }, Errno),
+    thread("pthread_clockjoin_np", ThreadOp::Join { thread: A0, result: Some(A1), how: UNTIL_A3 }, Errno),
     thread("pthread_detach", ThreadOp::Detach { thread: A0 }, Errno),
     thread("pthread_exit", ThreadOp::Exit { result: Some(A0) }, Returns::Nothing),
     thread("pthread_self", ThreadOp::SelfId, Returns::Nothing),
@@ -55,8 +58,8 @@ pub(super) static ROWS: &[Row] = &[
     destroy("pthread_mutex_destroy", SyncKind::Mutex, Errno),
     lock("pthread_mutex_lock", MUTEX, Exclusive, How::Block, Errno),
     lock("pthread_mutex_trylock", MUTEX, Exclusive, How::Try, Errno),
-    lock("pthread_mutex_timedlock", MUTEX, Exclusive, How::Timed, Errno),
-    lock("pthread_mutex_clocklock", MUTEX, Exclusive, How::Timed, Errno),
+    lock("pthread_mutex_timedlock", MUTEX, Exclusive, UNTIL_A1, Errno),
+    lock("pthread_mutex_clocklock", MUTEX, Exclusive, UNTIL_A2, Errno),
     lock("__pthread_mutex_lock", MUTEX, Exclusive, How::Block, Errno),
     lock("__pthread_mutex_trylock", MUTEX, Exclusive, How::Try, Errno),
     unlock("pthread_mutex_unlock", MUTEX, Some(Exclusive), Errno),
@@ -70,12 +73,12 @@ pub(super) static ROWS: &[Row] = &[
     destroy("pthread_rwlock_destroy", SyncKind::Rwlock, Errno),
     lock("pthread_rwlock_rdlock", RWLOCK, Shared, How::Block, Errno),
     lock("pthread_rwlock_tryrdlock", RWLOCK, Shared, How::Try, Errno),
-    lock("pthread_rwlock_timedrdlock", RWLOCK, Shared, How::Timed, Errno),
-    lock("pthread_rwlock_clockrdlock", RWLOCK, Shared, How::Timed, Errno),
+    lock("pthread_rwlock_timedrdlock", RWLOCK, Shared, UNTIL_A1, Errno),
+    lock("pthread_rwlock_clockrdlock", RWLOCK, Shared, UNTIL_A2, Errno),
     lock("pthread_rwlock_wrlock", RWLOCK, Exclusive, How::Block, Errno),
     lock("pthread_rwlock_trywrlock", RWLOCK, Exclusive, How::Try, Errno),
-    lock("pthread_rwlock_timedwrlock", RWLOCK, Exclusive, How::Timed, Errno),
-    lock("pthread_rwlock_clockwrlock", RWLOCK, Exclusive, How::Timed, Errno),
+    lock("pthread_rwlock_timedwrlock", RWLOCK, Exclusive, UNTIL_A1, Errno),
+    lock("pthread_rwlock_clockwrlock", RWLOCK, Exclusive, UNTIL_A2, Errno),
     unlock("pthread_rwlock_unlock", RWLOCK, None, Errno),
     // Spin locks.
     init("pthread_spin_init", SyncKind::Spin, None, Errno),
@@ -87,8 +90,8 @@ pub(super) static ROWS: &[Row] = &[
     init("pthread_cond_init", SyncKind::Cond, None, Errno),
     destroy("pthread_cond_destroy", SyncKind::Cond, Errno),
     row("pthread_cond_wait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: How::Block }, Errno)),
-    row("pthread_cond_timedwait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: How::Timed }, Errno)),
-    row("pthread_cond_clockwait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: How::Timed }, Errno)),
+    row("pthread_cond_timedwait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: UNTIL_A2 }, Errno)),
+    row("pthread_cond_clockwait", Effect::Cond(CondOp::Wait { cond: A0, mutex: A1, how: UNTIL_A3 }, Errno)),
     row("pthread_cond_signal", Effect::Cond(CondOp::Signal { cond: A0 }, Errno)),
     row("pthread_cond_broadcast", Effect::Cond(CondOp::Broadcast { cond: A0 }, Errno)),
     // Barriers.
@@ -106,13 +109,13 @@ pub(super) static ROWS: &[Row] = &[
     row("pthread_getspecific", Effect::Tls(TlsOp::Get { key: A0 }, Returns::Nothing)),
     row("pthread_setspecific", Effect::Tls(TlsOp::Set { key: A0, value: A1 }, Errno)),
     // Settings without an effect on order or memory of the program.
-    nothing("pthread_setconcurrency", 0),
-    nothing("pthread_getconcurrency", 0),
-    nothing("pthread_setname_np", 0),
-    nothing("pthread_setschedparam", 0),
-    nothing("pthread_setschedprio", 0),
-    nothing("pthread_setaffinity_np", 0),
-    nothing("pthread_atfork", 0),
+    answers("pthread_setconcurrency", INPUT),
+    answers("pthread_getconcurrency", INPUT),
+    libc_assuming("pthread_setname_np", INPUT),
+    libc_assuming("pthread_setschedparam", INPUT),
+    answers("pthread_setschedprio", INPUT),
+    libc_assuming("pthread_setaffinity_np", INPUT),
+    answers("pthread_atfork", INPUT),
     alias_assuming("pthread_sigmask", "sigprocmask", &["A-SIGNAL"]),
     unsupported("pthread_kill", "signals between threads"),
     unsupported("pthread_sigqueue", "signals between threads"),

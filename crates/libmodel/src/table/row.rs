@@ -1,12 +1,17 @@
 //! Short constructors for rows, so that a table reads as a table.
 
 use super::Row;
-use crate::{Arg, Effect, How, LibcFn, LockFamily, Mode, Returns, SyncKind, ThreadOp};
+use crate::{Answer, Arg, Effect, How, LibcFn, LockFamily, Mode, Returns, SyncKind, ThreadOp};
 
 pub(super) const A0: Arg = Arg(0);
 pub(super) const A1: Arg = Arg(1);
 pub(super) const A2: Arg = Arg(2);
 pub(super) const A3: Arg = Arg(3);
+
+/// Waits no longer than the time behind argument 1, 2, 3.
+pub(super) const UNTIL_A1: How = How::Timed { deadline: Some(A1) };
+pub(super) const UNTIL_A2: How = How::Timed { deadline: Some(A2) };
+pub(super) const UNTIL_A3: How = How::Timed { deadline: Some(A3) };
 
 pub(super) const fn row(name: &'static str, effect: Effect) -> Row {
     Row { name, effect, assumptions: &[] }
@@ -42,8 +47,14 @@ pub(super) const fn alias_assuming(
     assuming(name, Effect::Libc(LibcFn(of)), assumptions)
 }
 
-pub(super) const fn nothing(name: &'static str, result: i64) -> Row {
-    row(name, Effect::Nothing { result })
+/// Does nothing and returns nothing.
+pub(super) const fn void(name: &'static str) -> Row {
+    row(name, Effect::Nothing { result: Answer::Void })
+}
+
+/// Does nothing; the interpreter returns 0, which is one of the values that the standard allows.
+pub(super) const fn answers(name: &'static str, assumptions: &'static [&'static str]) -> Row {
+    assuming(name, Effect::Nothing { result: Answer::Open(0) }, assumptions)
 }
 
 pub(super) const fn unsupported(name: &'static str, reason: &'static str) -> Row {

@@ -1,7 +1,7 @@
 //! POSIX semaphores.
 
 use super::Row;
-use super::row::{A0, A1, A2, A3, assuming, destroy, init, nothing, row};
+use super::row::{A0, A1, A2, A3, UNTIL_A1, UNTIL_A2, answers, assuming, destroy, init, libc_assuming, row};
 use crate::{Effect, How, Returns, SemOp, SyncKind};
 
 use Returns::MinusOne;
@@ -12,10 +12,10 @@ pub(super) static ROWS: &[Row] = &[
     row("sem_post", Effect::Sem(SemOp::Post { sem: A0 }, MinusOne)),
     row("sem_wait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Block }, MinusOne)),
     row("sem_trywait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Try }, MinusOne)),
-    row("sem_timedwait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Timed }, MinusOne)),
-    row("sem_clockwait", Effect::Sem(SemOp::Wait { sem: A0, how: How::Timed }, MinusOne)),
+    row("sem_timedwait", Effect::Sem(SemOp::Wait { sem: A0, how: UNTIL_A1 }, MinusOne)),
+    row("sem_clockwait", Effect::Sem(SemOp::Wait { sem: A0, how: UNTIL_A2 }, MinusOne)),
     row("sem_getvalue", Effect::Sem(SemOp::GetValue { sem: A0, out: A1 }, MinusOne)),
     assuming("sem_open", Effect::Sem(SemOp::Open { name: A0, value: A3 }, Returns::Nothing), &["A-THREAD"]),
-    nothing("sem_close", 0),
-    nothing("sem_unlink", 0),
+    answers("sem_close", &["A-IO"]),
+    libc_assuming("sem_unlink", &["A-IO"]),
 ];

@@ -2,7 +2,7 @@
 //! files exist in memory only (A-IO).
 
 use super::Row;
-use super::row::{alias, alias_assuming, libc, libc_assuming, nothing, unsupported};
+use super::row::{alias, alias_assuming, libc, libc_assuming, unsupported};
 
 const INPUT: &[&str] = &["A-INPUT"];
 const FILES: &[&str] = &["A-IO"];
@@ -64,12 +64,12 @@ pub(super) static ROWS: &[Row] = &[
     libc("fflush"),
     alias("fputc", "putc"),
     alias("_IO_putc", "putc"),
-    alias("putc_unlocked", "putc"),
-    alias("fputc_unlocked", "putc"),
-    alias("putchar_unlocked", "putchar"),
-    alias("fputs_unlocked", "fputs"),
-    alias("fwrite_unlocked", "fwrite"),
-    alias("fflush_unlocked", "fflush"),
+    libc("putc_unlocked"),
+    alias("fputc_unlocked", "putc_unlocked"),
+    libc("putchar_unlocked"),
+    libc("fputs_unlocked"),
+    libc("fwrite_unlocked"),
+    libc("fflush_unlocked"),
     // Characters and lines in.
     libc_assuming("getchar", INPUT),
     libc_assuming("gets", INPUT),
@@ -79,13 +79,13 @@ pub(super) static ROWS: &[Row] = &[
     libc("ungetc"),
     libc("getline"),
     libc("getdelim"),
-    alias_assuming("getchar_unlocked", "getchar", INPUT),
+    libc_assuming("getchar_unlocked", INPUT),
     alias("fgetc", "getc"),
     alias("_IO_getc", "getc"),
-    alias("getc_unlocked", "getc"),
-    alias("fgetc_unlocked", "getc"),
-    alias("fgets_unlocked", "fgets"),
-    alias("fread_unlocked", "fread"),
+    libc("getc_unlocked"),
+    alias("fgetc_unlocked", "getc_unlocked"),
+    libc("fgets_unlocked"),
+    libc("fread_unlocked"),
     alias("__getdelim", "getdelim"),
     libc("__fgets_chk"),
     libc("__fread_chk"),
@@ -109,14 +109,14 @@ pub(super) static ROWS: &[Row] = &[
     alias("fseeko64", "fseeko64"),
     alias("ftello", "ftell"),
     alias("ftello64", "ftello64"),
-    alias("feof_unlocked", "feof"),
-    alias("ferror_unlocked", "ferror"),
-    alias("clearerr_unlocked", "clearerr"),
-    alias("fileno_unlocked", "fileno"),
-    nothing("setbuf", 0),
-    nothing("setbuffer", 0),
-    nothing("setlinebuf", 0),
-    nothing("setvbuf", 0),
+    libc("feof_unlocked"),
+    libc("ferror_unlocked"),
+    libc("clearerr_unlocked"),
+    libc("fileno_unlocked"),
+    libc_assuming("setbuf", FILES),
+    libc_assuming("setbuffer", FILES),
+    libc_assuming("setlinebuf", FILES),
+    libc_assuming("setvbuf", FILES),
     // Names of files.
     libc_assuming("remove", FILES),
     libc_assuming("rename", FILES),

@@ -1,10 +1,13 @@
 //! `stdlib.h`: memory, conversion, sorting, random numbers, environment, and the process's end.
 
 use super::Row;
-use super::row::{alias, alias_assuming, libc, libc_assuming, nothing, unsupported};
+use super::row::{alias, alias_assuming, answers, assuming, libc, libc_assuming, unsupported, void};
+use crate::{Answer, Effect};
 
 const MEMORY: &[&str] = &["A-MALLOC"];
 const INPUT: &[&str] = &["A-INPUT"];
+/// POSIX does not ask for thread safety, glibc has it.
+const SAFE: &[&str] = &["A-MTSAFE"];
 
 pub(super) static ROWS: &[Row] = &[
     // Memory.
@@ -17,10 +20,10 @@ pub(super) static ROWS: &[Row] = &[
     libc_assuming("posix_memalign", MEMORY),
     libc_assuming("valloc", MEMORY),
     alias_assuming("pvalloc", "valloc", MEMORY),
-    libc("malloc_usable_size"),
-    nothing("mallopt", 1),
-    nothing("malloc_trim", 0),
-    nothing("malloc_stats", 0),
+    libc_assuming("malloc_usable_size", MEMORY),
+    assuming("mallopt", Effect::Nothing { result: Answer::Open(1) }, INPUT),
+    answers("malloc_trim", INPUT),
+    void("malloc_stats"),
     libc("free"),
     alias("cfree", "free"),
     alias_assuming("__libc_malloc", "malloc", MEMORY),
@@ -96,8 +99,8 @@ pub(super) static ROWS: &[Row] = &[
     libc("qsort_r"),
     libc("bsearch"),
     // Random numbers: one fixed sequence.
-    libc_assuming("rand", INPUT),
-    libc("srand"),
+    libc_assuming("rand", &["A-INPUT", "A-MTSAFE"]),
+    libc_assuming("srand", SAFE),
     libc_assuming("rand_r", INPUT),
     alias_assuming("random", "rand", INPUT),
     alias("srandom", "srand"),
@@ -113,9 +116,9 @@ pub(super) static ROWS: &[Row] = &[
     // Environment and the end.
     libc_assuming("getenv", INPUT),
     alias_assuming("secure_getenv", "getenv", INPUT),
-    libc("setenv"),
+    libc_assuming("setenv", MEMORY),
     libc("unsetenv"),
-    libc("putenv"),
+    libc_assuming("putenv", MEMORY),
     libc("clearenv"),
     libc("atexit"),
     unsupported("on_exit", "on_exit handlers"),

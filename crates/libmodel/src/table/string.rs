@@ -4,6 +4,8 @@
 use super::Row;
 use super::row::{alias, alias_assuming, libc, libc_assuming, unsupported};
 
+/// POSIX does not ask for thread safety, glibc has it.
+const SAFE: &[&str] = &["A-MTSAFE"];
 const WIDE: &str = "wide and multibyte characters";
 const RARE: &str = "rarely used functions of string.h";
 const PATTERNS: &str = "patterns and character conversion";
@@ -63,7 +65,7 @@ pub(super) static ROWS: &[Row] = &[
     libc("strtok_r"),
     libc("strsep"),
     libc("strxfrm"),
-    alias("strcoll", "strcmp"),
+    libc("strcoll"),
     alias("index", "strchr"),
     alias("rindex", "strrchr"),
     alias("__strcpy_chk", "strcpy"),
@@ -88,14 +90,14 @@ pub(super) static ROWS: &[Row] = &[
     alias_assuming("__strdup", "strdup", &["A-MALLOC"]),
     alias_assuming("__strndup", "strndup", &["A-MALLOC"]),
     // Messages.
-    libc("strerror"),
+    libc_assuming("strerror", SAFE),
     libc("strerror_r"),
     libc("__xpg_strerror_r"),
-    libc("strsignal"),
+    libc_assuming("strsignal", SAFE),
     // Paths and bits.
     libc("basename"),
-    libc("__xpg_basename"),
-    libc("dirname"),
+    libc_assuming("__xpg_basename", SAFE),
+    libc_assuming("dirname", SAFE),
     libc("ffs"),
     libc("ffsl"),
     libc("ffsll"),

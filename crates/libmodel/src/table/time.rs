@@ -1,10 +1,14 @@
 //! Clocks, calendars and sleeping: virtual time (A-TIME). Sleeping orders nothing.
 
 use super::Row;
-use super::row::{A0, A2, alias, assuming, libc, libc_assuming, nothing, thread, unsupported};
+use super::row::{
+    A0, A1, A2, A3, alias_assuming, answers, assuming, libc, libc_assuming, thread, unsupported,
+};
 use crate::{Arg, Effect, Returns, SleepUnit, ThreadOp};
 
 const TIME: &[&str] = &["A-TIME"];
+/// The environment names the time zone.
+const ZONE: &[&str] = &["A-INPUT"];
 
 const fn sleep(name: &'static str, amount: Arg, unit: SleepUnit, returns: Returns) -> Row {
     assuming(name, Effect::Thread(ThreadOp::Sleep { amount, unit }, returns), TIME)
@@ -20,33 +24,33 @@ pub(super) static ROWS: &[Row] = &[
     libc_assuming("times", TIME),
     libc_assuming("timespec_get", TIME),
     libc_assuming("ftime", TIME),
-    // Calendars, in UTC.
+    // Calendars; the time zone is UTC.
     libc("gmtime"),
     libc("gmtime_r"),
-    libc("mktime"),
-    libc("strftime"),
+    libc_assuming("mktime", ZONE),
+    libc_assuming("strftime", ZONE),
     libc("asctime"),
     libc("asctime_r"),
-    libc("ctime"),
-    libc("ctime_r"),
+    libc_assuming("ctime", ZONE),
+    libc_assuming("ctime_r", ZONE),
     libc("difftime"),
-    alias("localtime", "gmtime"),
-    alias("localtime_r", "gmtime_r"),
-    alias("timegm", "mktime"),
-    alias("timelocal", "mktime"),
-    nothing("tzset", 0),
+    libc_assuming("localtime", ZONE),
+    libc_assuming("localtime_r", ZONE),
+    libc("timegm"),
+    alias_assuming("timelocal", "mktime", ZONE),
+    libc_assuming("tzset", ZONE),
     // Sleeping.
     sleep("sleep", A0, SleepUnit::Seconds, Returns::Errno),
     sleep("usleep", A0, SleepUnit::Microseconds, Returns::MinusOne),
-    sleep("nanosleep", A0, SleepUnit::Timespec, Returns::MinusOne),
-    sleep("__nanosleep", A0, SleepUnit::Timespec, Returns::MinusOne),
-    sleep("clock_nanosleep", A2, SleepUnit::Timespec, Returns::Errno),
+    sleep("nanosleep", A0, SleepUnit::Timespec { remainder: A1 }, Returns::MinusOne),
+    sleep("__nanosleep", A0, SleepUnit::Timespec { remainder: A1 }, Returns::MinusOne),
+    sleep("clock_nanosleep", A2, SleepUnit::Timespec { remainder: A3 }, Returns::Errno),
     thread("sched_yield", ThreadOp::Yield, Returns::MinusOne),
     thread("__sched_yield", ThreadOp::Yield, Returns::MinusOne),
     // Timers end in signals, which never come.
-    assuming("alarm", Effect::Nothing { result: 0 }, &["A-SIGNAL"]),
-    assuming("ualarm", Effect::Nothing { result: 0 }, &["A-SIGNAL"]),
-    assuming("setitimer", Effect::Nothing { result: 0 }, &["A-SIGNAL"]),
+    answers("alarm", &["A-SIGNAL"]),
+    answers("ualarm", &["A-SIGNAL"]),
+    libc_assuming("setitimer", &["A-SIGNAL"]),
     unsupported("timer_create", "POSIX timers"),
     unsupported("timer_settime", "POSIX timers"),
     unsupported("timer_delete", "POSIX timers"),

@@ -60,7 +60,7 @@ impl Locks<'_> {
                 }
                 let guard = match how {
                     How::Block => None,
-                    How::Try | How::Timed => {
+                    How::Try | How::Timed { .. } => {
                         let Some(guard) = success(call, returns) else { return };
                         Some(guard)
                     }

@@ -9,7 +9,7 @@ use super::sets::Places;
 use raddle_base::Id;
 use raddle_facts::{ObjectKind, Offsets};
 use raddle_ir::{CallArg, Reg, Ty};
-use raddle_libmodel::memory::{Access, Base, Life, MemoryEffect, Reach, Region, Store, Value};
+use raddle_libmodel::memory::{Access, Base, Library, Life, MemoryEffect, Reach, Region, Store, Value};
 use raddle_libmodel::{Arg, AtomicCall, Effect, KernelAtomic, SizedAtomic};
 
 /// Functions whose copies keep the order of bytes; others may put any pointer anywhere.
@@ -45,6 +45,12 @@ pub(super) fn check(
         _ => false,
     };
     let computed = computed_target(effect);
+    // Without its object the facts would hide an access.
+    for touch in &memory.touches {
+        if matches!(touch.region.base, Base::Library(_) | Base::Variable(_)) {
+            pointer(code, at, args, touch.region.base.into())?;
+        }
+    }
     for place in &memory.stores {
         check_store(code, at, args, &memory, *place, in_order, computed.is_some())?;
     }
@@ -85,7 +91,11 @@ pub(super) fn value(
         Value::NewThread | Value::ThisThread if ty == Some(Ty::Ptr) => {
             object_at(code, at, ObjectKind::Library, Part::Handle.start())
         }
-        Value::NewThread | Value::ThisThread | Value::Outside => Ok(Places::new()),
+        Value::Outside => {
+            let written = pointer(code, at, args, Library::Written.into())?;
+            Ok(code.loaded(&written, code.pointer_bytes()))
+        }
+        Value::NewThread | Value::ThisThread => Ok(Places::new()),
     }
 }
 
@@ -118,6 +128,11 @@ fn pointer(code: &Code<'_>, at: At, args: &[CallArg], region: Region) -> Result<
         Reach::BehindAny => {
             let base = code.region(at, args, Region { reach: Reach::Direct, ..region });
             code.loaded(&code.moved(&base, FORWARD), code.pointer_bytes())
+        }
+        Reach::BehindTwice => {
+            let base = code.region(at, args, Region { reach: Reach::Direct, ..region });
+            let first = code.loaded(&code.moved(&base, FORWARD), code.pointer_bytes());
+            code.loaded(&code.moved(&first, FORWARD), code.pointer_bytes())
         }
     })
 }
