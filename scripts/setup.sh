@@ -72,7 +72,7 @@ setup: this system has no apt. Please install
         macOS     brew install llvm@$LLVM_MAJOR
   - a C compiler and linker called cc, and the development files of z3, zlib and zstd
   - for 32-bit programs (--data-model ILP32): the 32-bit C library headers
-  - for the tests: csmith with its headers
+  - for the tests: csmith with its headers, valgrind
 and set LLVM_SYS_191_PREFIX to the folder that holds bin/llvm-config when it is not $LLVM_PREFIX.
 END
 }
