@@ -66,6 +66,24 @@ fn every_kind_of_wrong_fact_is_refused() {
     assert!(missed.is_empty(), "never refused: {missed:?}");
 }
 
+/// Facts without the library's memory would have no accesses to its state, and so no pair to rule out.
+#[test]
+fn state_of_the_library_cannot_be_left_out() {
+    let all = refused();
+    let (_, program, models, analysis) =
+        all.iter().find(|(name, ..)| name == "hidden_state.c").expect("a program");
+    let good = proof(program, analysis);
+    assert_eq!(is_closed(program, models, &good), Ok(()));
+    let mut bad = good.clone();
+    for (_, object) in bad.facts.points_to.objects.iter_mut() {
+        if object.kind == ObjectKind::Library {
+            object.kind = ObjectKind::Unknown;
+        }
+    }
+    assert_ne!(bad, good);
+    assert!(is_closed(program, models, &bad).is_err());
+}
+
 /// A copy writes the argument of the thread that is created next, and reads that of one that runs: what is said of the first is not
 /// so for the second.
 #[test]
