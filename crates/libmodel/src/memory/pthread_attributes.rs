@@ -30,7 +30,8 @@ pub(super) fn entries() -> Entries {
         ("pthread_condattr_init", nothing().writes(A0, bytes(4))),
         ("pthread_rwlockattr_init", nothing().writes(A0, bytes(8))),
         ("pthread_rwlockattr_setkind_np", nothing().writes(A0, bytes(4))),
-        ("pthread_rwlockattr_getkind_np", get),
+        // Four bytes of a wider object are a pointer on ILP32.
+        ("pthread_rwlockattr_getkind_np", get.copies(A0, A1)),
         ("pthread_attr_destroy", nothing().writes(A0, THREAD_ATTRIBUTES)),
         ("pthread_attr_setschedparam", thread().reads(A1, bytes(4))),
         ("pthread_attr_setaffinity_np", thread().reads(A2, Extent::Arg(A1))),

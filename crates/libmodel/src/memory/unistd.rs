@@ -22,7 +22,8 @@ pub(super) fn entries() -> Entries {
 }
 
 fn descriptors() -> Entries {
-    let map = nothing().returns_block(Pages(A1), Fill::Zero).receives(Base::Fresh);
+    // The content of a file is in the block from the start.
+    let map = nothing().returns_block(Pages(A1), Fill::Zero).writes(Base::Fresh, ToEnd).receives(Base::Fresh);
     // Up to 1024 descriptors.
     let set = bytes(128);
     let buffers = behind_any(A1);
