@@ -64,7 +64,7 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
                 Meaning::Effect(Effect::Unsupported { reason: "a C++ exception" }, Vec::new())
             }
             None if config.external == External::Pure => {
-                Meaning::Effect(Effect::Nothing { result: 0 }, vec!["A-EXTERN"])
+                Meaning::Effect(Effect::Nothing { result: Answer::Open(0) }, vec!["A-EXTERN"])
             }
             None => Meaning::Unknown,
         };
