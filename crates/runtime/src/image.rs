@@ -109,7 +109,8 @@ impl Mapped {
             let length = if known { status.st_size as usize } else { 0 };
             // By the kernel itself: this is no memory of the program.
             let (zero, read, private) = (std::ptr::null_mut::<u8>(), libc::PROT_READ, libc::MAP_PRIVATE);
-            let start = libc::syscall(libc::SYS_mmap, zero, length, read, private, file, 0);
+            // The offset lies on the stack, as eight bytes.
+            let start = libc::syscall(libc::SYS_mmap, zero, length, read, private, file, 0_usize);
             libc::syscall(libc::SYS_close, file);
             (known && start != -1).then_some(Self { start: start as *mut libc::c_void, length })
         }
