@@ -59,6 +59,10 @@ fn no_race_is_missed() {
     assert!(message.is_empty(), "{} of {} programs:\n{message}", tally.failures.len(), tally.programs);
     // A refused proof is an answer that is unknown, so not wrong; none in the slice of an ordinary run.
     assert!(tally.refused.len() as u64 * REFUSED <= tally.proved, "proofs refused: {:?}", tally.refused);
+    // Shares mean something for many programs only.
+    if tally.programs < 300 {
+        return;
+    }
     let decided = tally.free + tally.racy;
     assert!(tally.too_large * 100 < 15 * tally.programs, "{} programs are too large", tally.too_large);
     assert!(tally.racy * 100 > 30 * decided && tally.free * 100 > 30 * decided, "{}", tally.summary());

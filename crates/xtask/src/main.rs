@@ -49,6 +49,12 @@ struct SoakArguments {
     /// Only parts whose name contains one of these
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Only tests of these packages, without the mutants
+    #[arg(long = "package", short, value_name = "NAMES", value_delimiter = ',')]
+    packages: Vec<String>,
+    /// Profile of cargo that the tests are built with
+    #[arg(long, default_value = "release")]
+    profile: String,
     /// List the parts and how long each may take
     #[arg(long)]
     list: bool,
@@ -160,6 +166,8 @@ fn run_soak(root: &Path, arguments: SoakArguments) -> ExitCode {
         time: Duration::from_secs_f64(arguments.hours * 3600.0),
         jobs: arguments.jobs,
         only: arguments.only,
+        packages: arguments.packages,
+        profile: arguments.profile,
         list: arguments.list,
         write: arguments.write,
     };

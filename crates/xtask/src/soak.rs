@@ -24,6 +24,10 @@ pub struct Request {
     pub jobs: usize,
     /// Only parts whose name has one of these words; with none, all.
     pub only: Vec<String>,
+    /// Only tests of these packages, without the mutants; with none, everything.
+    pub packages: Vec<String>,
+    /// Of cargo.
+    pub profile: String,
     /// Print the parts with their shares, run nothing.
     pub list: bool,
     /// Write `docs/benchmarks/soak.md`.
@@ -35,7 +39,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let folder = crate::tool::target(root).join("soak");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let commit = crate::tool::commit(root);
-    let mut parts = parts::all(root)?;
+    let mut parts = parts::all(root, &request.packages, &request.profile)?;
     if !request.only.is_empty() {
         parts.retain(|part| request.only.iter().any(|word| part.name().contains(word.as_str())));
     }
@@ -65,6 +69,10 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
             }
             let outcome = run_part(&part, share, &folder, &commit)?;
             eprintln!("soak: {}", outcome.line());
+            if share < part.share && table::is_cut(&outcome) {
+                // It had less than its share: the next call does it again.
+                continue;
+            }
             state.lock().map_err(|error| error.to_string())?.add(outcome)?;
         }
     };

@@ -112,11 +112,8 @@ impl Judge {
             _ => {}
         }
         if judgement.contradictions.iter().any(|contradiction| contradiction.kind != "bug-in-raddle") {
-            let assumed = report["assumptions"].as_array().into_iter().flatten();
-            judgement.undefined = match assumed.into_iter().any(|id| id == "A-UNINIT") {
-                true => Some("the answer is for one value of what is undefined (A-UNINIT)".to_owned()),
-                false => self.sanitizer.undefined_behaviour(mutant, folder),
-            };
+            judgement.undefined =
+                told(&report).or_else(|| self.sanitizer.undefined_behaviour(mutant, folder));
         }
         Ok(judgement)
     }
@@ -218,6 +215,17 @@ impl Judge {
             Some(Some(code)) => Err(failed("refused", format!("exit code {code}"))),
         }
     }
+}
+
+/// Undefined behaviour that the answer itself tells of.
+fn told(report: &Value) -> Option<String> {
+    let list = |key: &str| report[key].as_array().into_iter().flatten();
+    if list("assumptions").any(|id| id == "A-UNINIT") {
+        return Some("the answer is for one value of what is undefined (A-UNINIT)".to_owned());
+    }
+    let kinds = list("findings").filter_map(|finding| finding["kind"].as_str());
+    let error = kinds.into_iter().find(|kind| !["data-race", "deadlock", "livelock"].contains(kind));
+    error.map(|kind| format!("the answer reports {kind}"))
 }
 
 /// A reason of `unknown` that says so.

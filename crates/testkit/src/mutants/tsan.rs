@@ -1,7 +1,7 @@
 //! Native runs of a mutant under ThreadSanitizer, and under AddressSanitizer where it reports something.
 //!
-//! ThreadSanitizer does not know fences, and functions that are locks by a configuration alone; texts with these are not run. That it
-//! reports nothing means nothing.
+//! ThreadSanitizer does not know fences, functions that are locks by a configuration alone, and functions that are atomic by their name; texts
+//! with these are not run. That it reports nothing means nothing.
 
 use super::Mutant;
 use std::fs::File;
@@ -84,6 +84,9 @@ impl Sanitizer {
         }
         if ["_fence", "__sync_synchronize"].iter().any(|word| mutant.text.contains(word)) {
             return Runs::NotRun("fences");
+        }
+        if mutant.text.contains("__VERIFIER_atomic") {
+            return Runs::NotRun("atomic by name");
         }
         let wraps = WRAPPED.map(|name| format!("-Wl,--wrap={name}"));
         let extra = ["-fsanitize=thread".to_owned(), self.noise.display().to_string()];

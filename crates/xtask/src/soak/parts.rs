@@ -27,12 +27,15 @@ impl Part {
     }
 }
 
-pub(super) fn all(root: &Path) -> Result<Vec<Part>, String> {
+/// Of these packages, or of all.
+pub(super) fn all(root: &Path, packages: &[String], profile: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
-    for artifact in test_executables(root)? {
+    for artifact in test_executables(root, packages, profile)? {
         parts.extend(tests_of(&artifact)?);
     }
-    parts.extend(mutants(root)?);
+    if packages.is_empty() {
+        parts.extend(mutants(root)?);
+    }
     Ok(parts)
 }
 
@@ -42,10 +45,14 @@ struct Artifact {
     folder: PathBuf,
 }
 
-fn test_executables(root: &Path) -> Result<Vec<Artifact>, String> {
-    let build = ["test", "--workspace", "--release", "--no-run", "--message-format=json"];
+fn test_executables(root: &Path, packages: &[String], profile: &str) -> Result<Vec<Artifact>, String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(build).current_dir(root).stderr(std::process::Stdio::inherit());
+    cargo.args(["test", "--profile", profile, "--no-run", "--message-format=json"]);
+    match packages {
+        [] => cargo.arg("--workspace"),
+        named => cargo.args(named.iter().flat_map(|name| ["-p", name.as_str()])),
+    };
+    cargo.current_dir(root).stderr(std::process::Stdio::inherit());
     let output = cargo.output().map_err(|error| format!("cargo: {error}"))?;
     if !output.status.success() {
         return Err("the tests do not build".to_owned());

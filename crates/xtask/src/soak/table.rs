@@ -65,6 +65,12 @@ pub(super) fn page(outcomes: &[&Outcome], parts: usize, commit: &str) -> String 
     text
 }
 
+/// It did not come to its full count.
+pub(super) fn is_cut(outcome: &Outcome) -> bool {
+    let counts = outcome.counts.iter().filter_map(|count| parse(count));
+    outcome.end == End::Killed || counts.into_iter().any(|count| count.done < count.asked)
+}
+
 /// Without the seeds of a part.
 fn test_name(part: &str) -> String {
     let words: Vec<&str> = part.split(' ').filter(|word| !word.contains("..")).collect();
@@ -124,7 +130,7 @@ pub(super) fn write(root: &Path, table: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Outcome, page};
+    use super::{End, Outcome, is_cut, page};
 
     #[test]
     fn parts_of_a_property_are_one_row_and_what_is_cut_is_said() {
@@ -141,6 +147,7 @@ mod tests {
             part("order/a b", "nothing to count", End::Passed),
             part("order/a c", "", End::Killed),
         ];
+        assert_eq!(outcomes.each_ref().map(is_cut), [false, true, false, true]);
         let text = page(&outcomes.iter().collect::<Vec<_>>(), 5, "abc");
         assert!(
             text.contains(
