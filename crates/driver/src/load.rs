@@ -5,7 +5,7 @@ use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StableHasher, StoreOrder};
 use raddle_config::Config;
 use raddle_finding::UnknownReason;
 use raddle_frontend::{Release, Request};
-use raddle_interp::{Options, SpuriousWakeups};
+use raddle_interp::{Options, Outside, SpuriousWakeups};
 use raddle_ir::{Inst, Operand, Program};
 use raddle_libmodel::{CondOp, Effect, How, Meaning, Models, SemOp, ThreadOp};
 use std::path::PathBuf;
@@ -64,7 +64,8 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
     }
     let stdin = input::stdin(subject, &models)?;
     let stdin_digest = stdin.as_deref().map(digest);
-    let env = input::environment(subject, &program, &models);
+    let (env, about_env) = input::environment(subject, &program, &models);
+    let warnings = built.warnings.into_iter().chain(about_env).collect();
     let options = options(subject, stdin.unwrap_or_default(), env);
     Ok(Loaded {
         hash: OnceLock::new(),
@@ -73,7 +74,7 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
         stdin_digest,
         options,
         config: config_path,
-        warnings: built.warnings,
+        warnings,
         assumptions,
         entries,
         has_main,
@@ -209,7 +210,7 @@ fn options(subject: &Subject, stdin: Vec<u8>, env: Vec<(String, String)>) -> Opt
         Spurious::On => SpuriousWakeups::On,
         Spurious::Off => SpuriousWakeups::Off,
     };
-    Options { args, stdin, env, spurious_wakeups, ..Options::default() }
+    Options { args, stdin, env, spurious_wakeups, files: Arc::new(Outside::readable()), ..Options::default() }
 }
 
 /// The `raddle.toml` of the project that is being built: in the working folder, or the nearest one above it.

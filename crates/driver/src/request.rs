@@ -22,7 +22,7 @@ pub struct Subject {
     pub args: Vec<String>,
     /// Standard input of the program; empty without. [`OWN_STDIN`] is read only for a program that reads its own.
     pub stdin: Option<PathBuf>,
-    /// Environment of the program. It gets the variables that it may ask for, and no others.
+    /// Environment of the program. It gets the variables that it asks for by a name in its text, and no others.
     pub env: Vec<(String, String)>,
     pub spurious: Spurious,
     /// Functions that any number of clients may call at once, besides those of `raddle.toml`.

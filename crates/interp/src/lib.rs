@@ -60,4 +60,4 @@ mod world;
 
 pub use branches::{Merge, ReportedBranches};
 pub use machine::{Checkpoint, Interp};
-pub use options::{Options, SpuriousWakeups, StartError};
+pub use options::{Options, Outside, SpuriousWakeups, StartError};

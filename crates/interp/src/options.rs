@@ -2,8 +2,12 @@
 
 use crate::branches::ReportedBranches;
 use crate::values::{Representatives, ValueSource};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
-use std::sync::Arc;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -11,6 +15,8 @@ pub struct Options {
     pub args: Vec<String>,
     pub stdin: Vec<u8>,
     pub env: Vec<(String, String)>,
+    /// Files that exist outside.
+    pub files: Arc<Outside>,
     pub spurious_wakeups: SpuriousWakeups,
     /// Which values of the environment are tried.
     pub values: Arc<dyn ValueSource>,
@@ -42,6 +48,7 @@ impl Default for Options {
             args: vec!["program".to_owned()],
             stdin: Vec::new(),
             env: Vec::new(),
+            files: Arc::default(),
             spurious_wakeups: SpuriousWakeups::On,
             values: Arc::new(Representatives::default()),
             branches: Arc::default(),
@@ -54,6 +61,39 @@ impl Default for Options {
             output_limit: 16 << 20,
         }
     }
+}
+
+/// Regular files that exist outside, each read once: what a program finds there is the same in every execution. Nothing is written.
+#[derive(Debug, Default)]
+pub struct Outside {
+    readable: bool,
+    seen: Mutex<BTreeMap<Vec<u8>, Option<Arc<Vec<u8>>>>>,
+}
+
+/// Larger files do not exist for the program.
+const LARGEST_FILE: u64 = 16 << 20;
+
+impl Outside {
+    /// Files are read as they are. Without this there are none.
+    pub fn readable() -> Self {
+        Self { readable: true, ..Self::default() }
+    }
+
+    pub(crate) fn get(&self, path: &[u8]) -> Option<Arc<Vec<u8>>> {
+        let special = |folder: &[u8]| path.starts_with(folder);
+        if !self.readable || [&b"/dev/"[..], b"/proc/", b"/sys/"].into_iter().any(special) {
+            return None;
+        }
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.entry(path.to_vec()).or_insert_with(|| read(path)).clone()
+    }
+}
+
+fn read(path: &[u8]) -> Option<Arc<Vec<u8>>> {
+    let path = Path::new(OsStr::from_bytes(path));
+    let metadata = std::fs::metadata(path).ok()?;
+    let fits = metadata.is_file() && metadata.len() <= LARGEST_FILE;
+    fits.then(|| std::fs::read(path).ok()).flatten().map(Arc::new)
 }
 
 /// Why a program cannot be run at all.

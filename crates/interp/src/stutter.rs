@@ -136,6 +136,7 @@ fn phase_word(phase: &Phase) -> u64 {
         Phase::Granted => 2,
         Phase::Decided(Spurious::No) => 4,
         Phase::Decided(Spurious::Fails) => 5,
+        Phase::Chosen(made) => made.iter().fold(6, |sum, choice| mix(sum, u64::from(*choice) + 9)),
         Phase::Copied(piece) | Phase::CopiedGranted(piece) => {
             piece.bytes.iter().fold(3, |sum, &byte| mix(sum, u64::from(byte) + 5))
         }

@@ -156,6 +156,8 @@ pub(crate) enum Phase {
     ByValueGranted(Arc<Vec<Piece>>),
     /// The environment has decided: whether it fails for no reason.
     Decided(Spurious),
+    /// The environment has made these choices for a library function.
+    Chosen(Arc<Vec<u32>>),
     /// A library function stopped in the middle.
     Library(Arc<Journal>),
     LibraryGranted(Arc<Journal>),

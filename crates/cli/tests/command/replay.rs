@@ -1,6 +1,9 @@
 //! Witness files: written, replayed, refused.
 
-use crate::run::{Scratch, example, text};
+use crate::run::{Ran, Scratch, example, text};
+use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
 
 fn witnesses(scratch: &Scratch) -> Vec<String> {
     scratch.files().into_iter().filter(|file| file.ends_with(".sched")).collect()
@@ -118,4 +121,36 @@ fn standard_input_and_arguments_are_part_of_the_run() {
     scratch.raddle(&["replay", &witness]).expect(1, &["data race on shared"]);
     scratch.file("in.txt", "rr\n");
     scratch.raddle(&["replay", &witness]).expect(2, &["in.txt", "has changed"]);
+}
+
+/// From a file, from a pipe, and from the environment; the witness has all of it, whatever there is when it is replayed.
+#[test]
+fn what_the_shell_redirects_is_part_of_the_run() {
+    let scratch = Scratch::new();
+    let file = crate::run::program("reads_stdin.c");
+    let input = scratch.file("in.txt", "r\n");
+    let args = ["check", text(&file), "--", "go"];
+    let redirected = File::open(&input).expect("it was written");
+    let ran = scratch.command(&args).stdin(redirected).output().expect("it starts");
+    Ran::of(ran).expect(1, &["data race on shared"]);
+    let witness = witnesses(&scratch).remove(0);
+    scratch.raddle(&["replay", &witness]).expect(1, &["data race on shared"]);
+
+    let scratch = Scratch::new();
+    let mut command = scratch.command(&args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    child.stdin.take().expect("a pipe").write_all(b"r\n").expect("it is read");
+    Ran::of(child.wait_with_output().expect("it ends")).expect(1, &["data race on shared"]);
+    let witness = witnesses(&scratch).remove(0);
+    scratch.raddle(&["replay", &witness]).expect(1, &["data race on shared"]);
+
+    let scratch = Scratch::new();
+    let file = crate::run::program("reads_environment.c");
+    let args = ["check", text(&file)];
+    scratch.raddle(&args).expect(0, &["A-INPUT"]);
+    let ran = scratch.command(&args).env("RADDLE_TEST_WISH", "yes").output().expect("it starts");
+    Ran::of(ran).expect(1, &["data race on shared"]);
+    let witness = witnesses(&scratch).remove(0);
+    scratch.raddle(&["replay", &witness]).expect(1, &["data race on shared"]);
 }

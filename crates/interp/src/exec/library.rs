@@ -30,6 +30,10 @@ struct Library<'c, 'a> {
     replayed: usize,
     granted: bool,
     used_state: bool,
+    /// The library's state when the call began, once the call has asked for it.
+    before: Option<LibState>,
+    /// Choices of the environment that have been given back.
+    chosen: usize,
     request: Option<Request>,
 }
 
@@ -53,8 +57,16 @@ impl Cx<'_> {
         if let Some(journal) = &journal {
             self.world.state.lasting_mut().libc = journal.library.clone();
         }
-        let mut library =
-            Library { cx: self, journal, replayed: 0, granted, used_state: false, request: None };
+        let mut library = Library {
+            cx: self,
+            journal,
+            replayed: 0,
+            granted,
+            used_state: false,
+            before: None,
+            chosen: 0,
+            request: None,
+        };
         let shared = &library.cx.image.shared;
         let outcome = match shared.touch(&mut library, function) {
             Ok(()) => libc::call(function.0, &mut library),
@@ -509,6 +521,9 @@ impl Host for Library<'_, '_> {
 
     fn state(&mut self) -> &mut LibState {
         self.used_state = true;
+        if self.before.is_none() {
+            self.before = Some(self.cx.world.state.libc.clone());
+        }
         &mut self.cx.world.state.lasting_mut().libc
     }
 
@@ -522,6 +537,46 @@ impl Host for Library<'_, '_> {
 
     fn environment(&self, name: &str) -> Option<String> {
         self.cx.world.options.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+    }
+
+    /// Without a journal the call begins again, with the library as it was.
+    fn choose(&mut self, variants: u32) -> Outcome<u32> {
+        if let Some(Done::Value(choice)) = self.replay() {
+            return Ok(choice as u32);
+        }
+        self.used_state = true;
+        let phase = match &self.journal {
+            Some(journal) => {
+                self.cx.world.state.lasting_mut().libc = journal.library.clone();
+                Phase::Library(Arc::new(journal.clone()))
+            }
+            None => {
+                let made = match &self.cx.thread.phase {
+                    Phase::Chosen(made) => Arc::clone(made),
+                    _ => Arc::default(),
+                };
+                if let Some(choice) = made.get(self.chosen) {
+                    self.chosen += 1;
+                    return Ok(*choice);
+                }
+                if let Some(before) = self.before.take() {
+                    self.cx.world.state.lasting_mut().libc = before;
+                }
+                Phase::Chosen(made)
+            }
+        };
+        self.cx.thread.phase = phase;
+        self.cx.stand(OpKind::Choose { variants }, Action::Decide);
+        Err(Stop)
+    }
+
+    fn outside(&mut self, path: &[u8]) -> Option<Arc<Vec<u8>>> {
+        self.cx.world.options.files.get(path)
+    }
+
+    fn limit(&mut self, reason: &str) -> Stop {
+        self.cx.limit(reason);
+        Stop
     }
 
     fn assume(&mut self, id: &'static str) {

@@ -6,10 +6,12 @@
 //! when nothing fails for no reason at all.
 
 use super::{Cx, Halt};
+use crate::journal::Done;
 use crate::options::SpuriousWakeups;
 use crate::thread::{Action, Phase, Spurious};
 use raddle_event::EventKind;
 use raddle_machine::OpKind;
+use std::sync::Arc;
 
 /// Failures for no reason in a row.
 const MOST: u32 = 2;
@@ -31,15 +33,23 @@ impl Cx<'_> {
         matches!(self.thread.phase, Phase::Decided(Spurious::Fails))
     }
 
-    /// The environment has decided.
+    /// The environment has decided, about this or about the library function there.
     pub(crate) fn perform_decision(&mut self, variant: u32) {
         self.event(EventKind::Choose { value: u64::from(variant) });
-        self.thread.phase = Phase::Decided(match variant {
-            0 => Spurious::No,
+        self.thread.phase = match std::mem::replace(&mut self.thread.phase, Phase::Start) {
+            Phase::Chosen(mut made) => {
+                Arc::make_mut(&mut made).push(variant);
+                Phase::Chosen(made)
+            }
+            Phase::Library(mut journal) => {
+                Arc::make_mut(&mut journal).done.push(Done::Value(u128::from(variant)));
+                Phase::Library(journal)
+            }
+            _ if variant == 0 => Phase::Decided(Spurious::No),
             _ => {
                 self.thread.spurious += 1;
-                Spurious::Fails
+                Phase::Decided(Spurious::Fails)
             }
-        });
+        };
     }
 }

@@ -344,6 +344,10 @@ impl Encoder<'_> {
                 self.word(5);
                 pieces.iter().for_each(|piece| self.piece(piece));
             }
+            Phase::Chosen(made) => {
+                self.word(8);
+                made.iter().for_each(|choice| self.word(u64::from(*choice)));
+            }
             Phase::Decided(decided) => self.word(7 | u64::from(*decided == Spurious::Fails) << 8),
             Phase::Library(journal) | Phase::LibraryGranted(journal) => {
                 self.word(6);

@@ -4,10 +4,11 @@ use super::values::int;
 use super::{Family, Host, Outcome};
 
 pub(super) const ENOENT: i32 = 2;
+pub(super) const EIO: i32 = 5;
 pub(super) const EBADF: i32 = 9;
 pub(super) const ENOMEM: i32 = 12;
+pub(super) const EACCES: i32 = 13;
 pub(super) const EEXIST: i32 = 17;
-pub(super) const ENODEV: i32 = 19;
 pub(super) const EINVAL: i32 = 22;
 pub(super) const EMFILE: i32 = 24;
 pub(super) const ENOTTY: i32 = 25;
@@ -15,7 +16,6 @@ pub(super) const ESPIPE: i32 = 29;
 pub(super) const EDOM: i32 = 33;
 pub(super) const ERANGE: i32 = 34;
 pub(super) const ENOTSOCK: i32 = 88;
-pub(super) const EAFNOSUPPORT: i32 = 97;
 
 pub(super) const FUNCTIONS: Family = &[
     ("__errno_location", |h| h.errno_address().map(u128::from)),

@@ -1,8 +1,8 @@
 //! Opening, closing, removing and asking about files, by name, stream or descriptor (A-IO: see `stream`).
 
-use super::errors::{EBADF, EINVAL, ENODEV, ENOENT};
+use super::errors::{EACCES, EBADF, EINVAL, ENOENT};
 use super::state::Target;
-use super::stream::{OpenMode, Stream, close, files, open, open_file};
+use super::stream::{OpenMode, Stream, close, contents, differs, exists, files, open, open_file};
 use super::values::{NULL, int};
 use super::{Family, Host, Outcome};
 use raddle_ir::DataModel;
@@ -26,19 +26,23 @@ pub(super) const FUNCTIONS: Family = &[
     ("__xstat", |h| stat(h, 1)),
     ("fstat", |h| fstat(h, 0)),
     ("__fxstat", |h| fstat(h, 1)),
-    ("mkdir", no_directory),
-    ("rmdir", no_directory),
-    ("chdir", no_directory),
+    ("mkdir", folder),
+    ("rmdir", folder),
+    ("chdir", |h| {
+        let result = folder(h)?;
+        files(h).moved |= result == 0;
+        Ok(result)
+    }),
     ("readlink", |h| {
-        h.set_errno(ENOENT);
+        not_found(h, "reading a symbolic link")?;
         Ok(h.word(-1))
     }),
     ("opendir", |h| {
-        h.set_errno(ENOENT);
+        not_found(h, "reading a directory")?;
         Ok(NULL)
     }),
     ("realpath", |h| {
-        h.set_errno(ENOENT);
+        not_found(h, "the real path of a file")?;
         Ok(NULL)
     }),
 ];
@@ -68,7 +72,7 @@ fn open_stream(host: &mut dyn Host) -> Outcome<Result<Stream, i32>> {
     let path = host.read_string(path)?;
     let mode = host.read_string(mode)?;
     Ok(match stream_mode(&mode) {
-        Some(mode) => open(host, &path, mode).map(Stream),
+        Some(mode) => open(host, &path, mode)?.map(Stream),
         None => Err(EINVAL),
     })
 }
@@ -94,8 +98,8 @@ fn freopen(host: &mut dyn Host) -> Outcome<u128> {
     if (0..=2).contains(&old.0) {
         return Err(host.unsupported("freopen of a standard stream".into()));
     }
-    close(host, old.0);
     let stream = open_stream(host)?;
+    close(host, old.0);
     stream_result(host, stream)
 }
 
@@ -108,7 +112,10 @@ fn fdopen(host: &mut dyn Host) -> Outcome<u128> {
 fn tmpfile(host: &mut dyn Host) -> Outcome<u128> {
     let mode = stream_mode(b"w+");
     let name = format!("temporary file {}", files(host).contents.len());
-    let stream = mode.map_or(Err(EINVAL), |mode| open(host, name.as_bytes(), mode).map(Stream));
+    let stream = match mode {
+        Some(mode) => open(host, name.as_bytes(), mode)?.map(Stream),
+        None => Err(EINVAL),
+    };
     stream_result(host, stream)
 }
 
@@ -149,7 +156,7 @@ fn creat(host: &mut dyn Host) -> Outcome<u128> {
 }
 
 fn open_result(host: &mut dyn Host, path: &[u8], mode: OpenMode) -> Outcome<u128> {
-    Ok(match open(host, path, mode) {
+    Ok(match open(host, path, mode)? {
         Ok(descriptor) => int(descriptor),
         Err(errno) => host.error(errno),
     })
@@ -163,57 +170,61 @@ fn close_descriptor(host: &mut dyn Host) -> Outcome<u128> {
 fn unlink(host: &mut dyn Host) -> Outcome<u128> {
     let path = host.pointer(0);
     let path = host.read_string(path)?;
-    Ok(match files(host).contents.remove(&path) {
-        Some(_) => 0,
-        None => host.error(ENOENT),
-    })
+    if !exists(host, &path)? {
+        return Ok(host.error(ENOENT));
+    }
+    files(host).contents.insert(path, None);
+    Ok(0)
 }
 
 fn rename(host: &mut dyn Host) -> Outcome<u128> {
     let (from, to) = (host.pointer(0), host.pointer(1));
     let from = host.read_string(from)?;
     let to = host.read_string(to)?;
+    if !exists(host, &from)? {
+        return Ok(host.error(ENOENT));
+    }
+    let contents = contents(host, &from).unwrap_or_default();
     let files = files(host);
-    let Some(contents) = files.contents.remove(&from) else { return Ok(host.error(ENOENT)) };
+    files.contents.insert(from.clone(), None);
     for file in files.open.values_mut() {
         if file.target == Target::File(from.clone()) {
             file.target = Target::File(to.clone());
         }
     }
-    files.contents.insert(to, contents);
+    files.contents.insert(to, Some(contents));
     Ok(0)
-}
-
-fn exists(host: &mut dyn Host, path: &[u8]) -> bool {
-    path == b"/dev/null" || files(host).contents.contains_key(path)
 }
 
 fn access(host: &mut dyn Host) -> Outcome<u128> {
     let path = host.pointer(0);
     let path = host.read_string(path)?;
-    Ok(if exists(host, &path) { 0 } else { host.error(ENOENT) })
+    Ok(if exists(host, &path)? { 0 } else { host.error(ENOENT) })
 }
 
 fn truncate(host: &mut dyn Host) -> Outcome<u128> {
     let (path, size) = (host.pointer(0), host.long(1));
     let path = host.read_string(path)?;
-    match files(host).contents.get_mut(&path) {
-        Some(contents) if (0..1 << 26).contains(&size) => {
-            std::sync::Arc::make_mut(contents).resize(size as usize, 0);
-            Ok(0)
-        }
-        Some(_) => Ok(host.error(EINVAL)),
-        None => Ok(host.error(ENOENT)),
+    if !exists(host, &path)? {
+        return Ok(host.error(ENOENT));
     }
+    if !(0..1 << 26).contains(&size) {
+        return Ok(host.error(EINVAL));
+    }
+    let mut contents = contents(host, &path).unwrap_or_default();
+    std::sync::Arc::make_mut(&mut contents).resize(size as usize, 0);
+    files(host).contents.insert(path, Some(contents));
+    Ok(0)
 }
 
 fn stat(host: &mut dyn Host, path_at: usize) -> Outcome<u128> {
     let (path, target) = (host.pointer(path_at), host.pointer(path_at + 1));
     let path = host.read_string(path)?;
-    match files(host).contents.get(&path).map(|contents| contents.len()) {
-        Some(size) => write_stat(host, target, REGULAR, size as u64),
-        None => Ok(host.error(ENOENT)),
+    if !exists(host, &path)? {
+        return Ok(host.error(ENOENT));
     }
+    let size = contents(host, &path).map_or(0, |contents| contents.len());
+    write_stat(host, target, REGULAR, size as u64)
 }
 
 fn fstat(host: &mut dyn Host, descriptor_at: usize) -> Outcome<u128> {
@@ -221,8 +232,9 @@ fn fstat(host: &mut dyn Host, descriptor_at: usize) -> Outcome<u128> {
     let Some(file) = open_file(host, descriptor) else { return Ok(host.error(EBADF)) };
     match file.target.clone() {
         Target::Standard | Target::Null => write_stat(host, target, CHARACTER_DEVICE, 0),
+        Target::Socket { .. } => write_stat(host, target, SOCKET, 0),
         Target::File(path) => {
-            let size = files(host).contents.get(&path).map_or(0, |contents| contents.len());
+            let size = contents(host, &path).map_or(0, |contents| contents.len());
             write_stat(host, target, REGULAR, size as u64)
         }
     }
@@ -230,6 +242,7 @@ fn fstat(host: &mut dyn Host, descriptor_at: usize) -> Outcome<u128> {
 
 const REGULAR: u32 = 0o100_644;
 const CHARACTER_DEVICE: u32 = 0o020_666;
+const SOCKET: u32 = 0o140_777;
 
 /// The `struct stat` of x86-64: kind and size, the rest zero.
 fn write_stat(host: &mut dyn Host, target: u64, mode: u32, size: u64) -> Outcome<u128> {
@@ -244,8 +257,20 @@ fn write_stat(host: &mut dyn Host, target: u64, mode: u32, size: u64) -> Outcome
     Ok(0)
 }
 
-fn no_directory(host: &mut dyn Host) -> Outcome<u128> {
+/// Folders are neither kept nor looked at: the call succeeds or fails.
+fn folder(host: &mut dyn Host) -> Outcome<u128> {
     let path = host.pointer(0);
     host.read_string(path)?;
-    Ok(host.error(ENODEV))
+    Ok(if differs(host)? { host.error(EACCES) } else { 0 })
+}
+
+/// There is nothing of that name, or what there is is not modelled.
+fn not_found(host: &mut dyn Host, what: &str) -> Outcome<()> {
+    let path = host.pointer(0);
+    host.read_string(path)?;
+    if differs(host)? {
+        return Err(host.unsupported(what.to_owned()));
+    }
+    host.set_errno(ENOENT);
+    Ok(())
 }

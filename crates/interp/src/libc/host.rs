@@ -4,6 +4,7 @@
 use super::state::LibState;
 use raddle_event::ProblemKind;
 use raddle_ir::{DataModel, Ty};
+use std::sync::Arc;
 
 /// The call ends the segment: the machine has recorded why (problem, unsupported, limit) and stops this thread or run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +71,19 @@ pub trait Host {
     /// The environment that the process started with.
     fn environment(&self, name: &str) -> Option<String>;
 
+    /// The environment chooses one of so many ways for the call to go on; 0 is the plain one. What the call did before it is done again.
+    fn choose(&mut self, variants: u32) -> Outcome<u32>;
+    /// The bytes of a regular file that exists outside, the same in every execution.
+    fn outside(&mut self, path: &[u8]) -> Option<Arc<Vec<u8>>>;
+
     /// The answer now rests on this numbered assumption.
     fn assume(&mut self, id: &'static str);
     /// A problem of the program that ends the run (crash, abort, failed assertion).
     fn fail(&mut self, kind: ProblemKind, detail: String) -> Stop;
     /// Not understood: the run ends as unsupported.
     fn unsupported(&mut self, reason: String) -> Stop;
+    /// A bound of the model is reached: the run ends, and what follows is not covered.
+    fn limit(&mut self, reason: &str) -> Stop;
 
     /// Calls back into the program (`qsort`, `bsearch`, `atexit` handlers) and returns its result bits. Runs to completion without a
     /// scheduling point; a callback that synchronises is unsupported.

@@ -124,7 +124,7 @@ struct Scanner {
 impl Scanner {
     fn next(&mut self, host: &mut dyn Host) -> Outcome<Option<u8>> {
         let byte = match &mut self.input {
-            Input::Stream(stream) => read_stream_byte(host, *stream),
+            Input::Stream(stream) => read_stream_byte(host, *stream)?,
             Input::Text { text, next } => {
                 let byte = text.get(host, *next)?;
                 *next += usize::from(byte != 0);

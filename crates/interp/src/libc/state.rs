@@ -15,8 +15,12 @@ pub struct LibState {
     pub(super) environment: Arc<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
     /// Where `getopt` is.
     pub(super) options: OptionPlace,
-    /// Streams and descriptors, and the contents of files that the program wrote.
+    /// Streams and descriptors, and the contents of files that the program wrote or read.
     pub(super) files: Arc<Files>,
+    /// Calls that failed because the environment let them.
+    pub(super) failures: u32,
+    /// Connections that were accepted.
+    pub(super) connections: u32,
 }
 
 /// What `getopt` remembers besides its public variables: all of it positions in `argv`.
@@ -31,11 +35,13 @@ pub(super) struct OptionPlace {
     pub(super) last_other: i32,
 }
 
-/// The in-memory file system (A-IO) and all that is open.
+/// The file system of the run (A-IO) and all that is open. Nothing outside is ever changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Files {
-    /// Contents by path of what this run wrote. Nothing else exists.
-    pub(super) contents: BTreeMap<Vec<u8>, Arc<Vec<u8>>>,
+    /// Contents by path of what this run wrote, or found outside. `None`: removed.
+    pub(super) contents: BTreeMap<Vec<u8>, Option<Arc<Vec<u8>>>>,
+    /// The working folder is another one than at the start.
+    pub(super) moved: bool,
     /// By descriptor: 0, 1 and 2 are standard input, output and error and are in it only when they have state.
     pub(super) open: BTreeMap<i32, OpenFile>,
 }
@@ -59,6 +65,10 @@ pub(super) enum Target {
     File(Vec<u8>),
     /// `/dev/null`.
     Null,
+    /// A stream socket with an unknown peer, and how often it has given bytes.
+    Socket {
+        reads: u32,
+    },
 }
 
 impl OpenFile {

@@ -13,7 +13,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("fwrite", fwrite),
     ("perror", perror),
     ("fflush", |_| Ok(0)),
-    ("getchar", |h| Ok(get(h, Stream(0)))),
+    ("getchar", |h| get(h, Stream(0))),
     ("getc", getc),
     ("gets", gets),
     ("fgets", |h| fgets(h, 1)),
@@ -47,7 +47,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("fputs_unlocked", fputs),
     ("fwrite_unlocked", fwrite),
     ("fflush_unlocked", |_| Ok(0)),
-    ("getchar_unlocked", |h| Ok(get(h, Stream(0)))),
+    ("getchar_unlocked", |h| get(h, Stream(0))),
     ("getc_unlocked", getc),
     ("fgets_unlocked", |h| fgets(h, 1)),
     ("fread_unlocked", |h| fread(h, 0)),
@@ -110,31 +110,31 @@ fn perror(host: &mut dyn Host) -> Outcome<u128> {
     Ok(0)
 }
 
-fn get(host: &mut dyn Host, stream: Stream) -> u128 {
-    read_stream_byte(host, stream).map_or(int(EOF), u128::from)
+fn get(host: &mut dyn Host, stream: Stream) -> Outcome<u128> {
+    Ok(read_stream_byte(host, stream)?.map_or(int(EOF), u128::from))
 }
 
 fn getc(host: &mut dyn Host) -> Outcome<u128> {
     let stream = Stream::of_argument(host, 0)?;
-    Ok(get(host, stream))
+    get(host, stream)
 }
 
 /// Bytes up to and including the delimiter, at most `limit`.
-fn line(host: &mut dyn Host, stream: Stream, delimiter: u8, limit: usize) -> Vec<u8> {
+fn line(host: &mut dyn Host, stream: Stream, delimiter: u8, limit: usize) -> Outcome<Vec<u8>> {
     let mut bytes = Vec::new();
     while bytes.len() < limit {
-        let Some(byte) = read_stream_byte(host, stream) else { break };
+        let Some(byte) = read_stream_byte(host, stream)? else { break };
         bytes.push(byte);
         if byte == delimiter {
             break;
         }
     }
-    bytes
+    Ok(bytes)
 }
 
 fn gets(host: &mut dyn Host) -> Outcome<u128> {
     let target = host.pointer(0);
-    let mut bytes = line(host, Stream(0), b'\n', usize::MAX);
+    let mut bytes = line(host, Stream(0), b'\n', usize::MAX)?;
     if bytes.is_empty() {
         return Ok(NULL);
     }
@@ -152,7 +152,7 @@ fn fgets(host: &mut dyn Host, size_at: usize) -> Outcome<u128> {
     if size <= 0 {
         return Ok(NULL);
     }
-    let bytes = line(host, stream, b'\n', size as usize - 1);
+    let bytes = line(host, stream, b'\n', size as usize - 1)?;
     if bytes.is_empty() && size > 1 {
         return Ok(NULL);
     }
@@ -168,7 +168,7 @@ fn fread(host: &mut dyn Host, shift: usize) -> Outcome<u128> {
     if wanted == 0 {
         return Ok(0);
     }
-    let bytes = read_stream(host, stream, usize::try_from(wanted).unwrap_or(usize::MAX));
+    let bytes = read_stream(host, stream, usize::try_from(wanted).unwrap_or(usize::MAX))?;
     host.write_bytes(target, &bytes)?;
     Ok(u128::from(bytes.len() as u64 / size))
 }
@@ -197,7 +197,7 @@ fn getdelim(host: &mut dyn Host) -> Outcome<u128> {
 /// Reads into `*line`, which has room for `*size` bytes and is made larger when needed.
 fn grow_line(host: &mut dyn Host, stream: Stream, delimiter: u8) -> Outcome<u128> {
     let (line_at, size_at) = (host.pointer(0), host.pointer(1));
-    let bytes = line(host, stream, delimiter, usize::MAX);
+    let bytes = line(host, stream, delimiter, usize::MAX)?;
     if bytes.is_empty() {
         return Ok(host.word(-1));
     }

@@ -1,10 +1,14 @@
-//! Streams and descriptors over the in-memory file system of [`super::state`] (A-IO): standard input comes from the machine, standard
-//! output and error are captured, other files exist when this run has written them, and `/dev/null` always.
+//! Streams and descriptors over the file system of [`super::state`] (A-IO): standard input comes from the machine, standard output and
+//! error are captured. A file that exists outside is read as it is; what the program writes stays in the run. `/dev/null` always
+//! exists.
+//!
+//! Whether a call succeeds is the environment's choice: what would happen here and now comes first, the other outcome second. In one
+//! execution at most [`MOST_FAILURES`] calls go the other way.
 //!
 //! A `FILE` is a block of the library whose address stands for a descriptor; its contents mean nothing and are never touched.
 //! Buffering is not modelled: every byte is written at once.
 
-use super::errors::{EBADF, EEXIST, EINVAL, EMFILE, ENOENT, ESPIPE};
+use super::errors::{EACCES, EBADF, EEXIST, EINVAL, EIO, EMFILE, ENOENT, ESPIPE};
 use super::state::{Files, OpenFile, Target};
 use super::{Host, Outcome};
 use raddle_event::ProblemKind;
@@ -60,21 +64,74 @@ impl Stream {
     }
 }
 
+/// Calls of one execution that do not go as they would here and now.
+const MOST_FAILURES: u32 = 2;
+
+/// Whether the call goes the other way than it would here and now.
+pub(super) fn differs(host: &mut dyn Host) -> Outcome<bool> {
+    if host.state().failures >= MOST_FAILURES {
+        return Ok(false);
+    }
+    let differs = host.choose(2)? == 1;
+    if differs {
+        host.state().failures += 1;
+    }
+    Ok(differs)
+}
+
+/// The contents of the file of this name, if it exists.
+pub(super) fn contents(host: &mut dyn Host, path: &[u8]) -> Option<Arc<Vec<u8>>> {
+    if let Some(known) = files(host).contents.get(path) {
+        return known.clone();
+    }
+    let here = path.first() == Some(&b'/') || !files(host).moved;
+    let found = if here { host.outside(path) } else { None };
+    if found.is_some() {
+        files(host).contents.insert(path.to_vec(), found.clone());
+    }
+    found
+}
+
+/// Whether the file exists, or is taken to exist by the environment's choice: then it is empty.
+pub(super) fn exists(host: &mut dyn Host, path: &[u8]) -> Outcome<bool> {
+    if path == b"/dev/null" {
+        return Ok(true);
+    }
+    let here = contents(host, path).is_some();
+    if !differs(host)? {
+        return Ok(here);
+    }
+    if !here {
+        files(host).contents.insert(path.to_vec(), Some(Arc::default()));
+    }
+    Ok(!here)
+}
+
 /// Opens a name and returns the lowest free descriptor, or an error number.
-pub(super) fn open(host: &mut dyn Host, path: &[u8], mode: OpenMode) -> Result<i32, i32> {
-    let files = files(host);
+pub(super) fn open(host: &mut dyn Host, path: &[u8], mode: OpenMode) -> Outcome<Result<i32, i32>> {
     let target = if path == b"/dev/null" { Target::Null } else { Target::File(path.to_vec()) };
     if let Target::File(path) = &target {
-        let exists = files.contents.contains_key(path);
-        match (exists, mode.create) {
-            (false, false) => return Err(ENOENT),
-            (true, true) if mode.exclusive => return Err(EEXIST),
-            _ => {}
+        let here = contents(host, path).is_some();
+        let fails = match (here, mode.create) {
+            (false, false) => Some(ENOENT),
+            (true, true) if mode.exclusive => Some(EEXIST),
+            _ => None,
+        };
+        match (fails, differs(host)?) {
+            (Some(errno), false) => return Ok(Err(errno)),
+            (None, true) => return Ok(Err(EACCES)),
+            (Some(_), true) | (None, false) => {}
         }
-        if !exists || (mode.truncate && mode.writable) {
-            files.contents.insert(path.clone(), Arc::default());
+        if !here || fails.is_some() || (mode.truncate && mode.writable) {
+            files(host).contents.insert(path.clone(), Some(Arc::default()));
         }
     }
+    Ok(new_descriptor(host, target, mode))
+}
+
+/// The lowest free descriptor, for this.
+pub(super) fn new_descriptor(host: &mut dyn Host, target: Target, mode: OpenMode) -> Result<i32, i32> {
+    let files = files(host);
     let descriptor = (3..MOST_DESCRIPTORS).find(|fd| !files.open.contains_key(fd)).ok_or(EMFILE)?;
     let OpenMode { readable, writable, append, .. } = mode;
     files.open.insert(descriptor, OpenFile { readable, writable, append, ..OpenFile::new(target) });
@@ -86,11 +143,44 @@ pub(super) fn close(host: &mut dyn Host, descriptor: i32) -> bool {
     files(host).open.remove(&descriptor).is_some() || (0..=2).contains(&descriptor)
 }
 
+/// What a peer sends, once for each socket; then it has ended.
+const MESSAGE: &[u8] = b"x\n";
+
+/// Bytes from the peer, the end, or an error, as the environment chooses. In one execution a socket gives bytes once.
+fn read_socket(
+    host: &mut dyn Host,
+    descriptor: i32,
+    reads: u32,
+    limit: usize,
+) -> Outcome<Result<Vec<u8>, i32>> {
+    let gives = reads == 0;
+    let choice = host.choose(if gives { 3 } else { 2 })? + u32::from(!gives);
+    Ok(match choice {
+        0 => {
+            if let Some(file) = open_file(host, descriptor) {
+                file.target = Target::Socket { reads: reads + 1 };
+            }
+            Ok(MESSAGE[..MESSAGE.len().min(limit)].to_vec())
+        }
+        1 => Ok(Vec::new()),
+        _ => Err(EIO),
+    })
+}
+
 /// Up to `limit` bytes, or an error number. Bytes that were pushed back come first.
-pub(super) fn read_descriptor(host: &mut dyn Host, descriptor: i32, limit: usize) -> Result<Vec<u8>, i32> {
-    let Some(file) = open_file(host, descriptor) else { return Err(EBADF) };
+pub(super) fn read_descriptor(
+    host: &mut dyn Host,
+    descriptor: i32,
+    limit: usize,
+) -> Outcome<Result<Vec<u8>, i32>> {
+    let Some(file) = open_file(host, descriptor) else { return Ok(Err(EBADF)) };
     if !file.readable {
-        return Err(EBADF);
+        return Ok(Err(EBADF));
+    }
+    if let Target::Socket { reads } = file.target
+        && file.pushed_back.is_empty()
+    {
+        return read_socket(host, descriptor, reads, limit);
     }
     let mut bytes = Vec::new();
     while bytes.len() < limit {
@@ -105,11 +195,11 @@ pub(super) fn read_descriptor(host: &mut dyn Host, descriptor: i32, limit: usize
             host.assume("A-INPUT");
             if wanted > 0 { host.take_input(wanted) } else { Vec::new() }
         }
-        Target::Null => Vec::new(),
+        Target::Null | Target::Socket { .. } => Vec::new(),
         Target::File(path) => {
             let start = file.offset;
+            let contents = contents(host, &path).unwrap_or_default();
             let files = files(host);
-            let contents = files.contents.get(&path).cloned().unwrap_or_default();
             let start = contents.len().min(start as usize);
             let end = contents.len().min(start.saturating_add(wanted));
             if let Some(file) = files.open.get_mut(&descriptor) {
@@ -119,7 +209,7 @@ pub(super) fn read_descriptor(host: &mut dyn Host, descriptor: i32, limit: usize
         }
     };
     bytes.extend(more);
-    Ok(bytes)
+    Ok(Ok(bytes))
 }
 
 /// The number of bytes written, or an error number.
@@ -132,12 +222,17 @@ pub(super) fn write_descriptor(
         host.output(descriptor, bytes);
         return Ok(Ok(bytes.len()));
     }
+    let socket = open_file(host, descriptor).is_some_and(|file| matches!(file.target, Target::Socket { .. }));
+    if socket && differs(host)? {
+        return Ok(Err(EIO));
+    }
     let files = files(host);
     let Some(file) = files.open.get_mut(&descriptor).filter(|file| file.writable) else {
         return Ok(Err(EBADF));
     };
     if let Target::File(path) = &file.target {
-        let contents = Arc::make_mut(files.contents.entry(path.clone()).or_default());
+        let contents = files.contents.entry(path.clone()).or_default().get_or_insert_default();
+        let contents = Arc::make_mut(contents);
         let start = if file.append { contents.len() } else { file.offset as usize };
         let end = start + bytes.len();
         if end > MOST_FILE_BYTES {
@@ -169,8 +264,8 @@ pub(super) fn write_stream(host: &mut dyn Host, stream: Stream, bytes: &[u8]) ->
 }
 
 /// Up to `limit` bytes; fewer set the stream's end-of-file or error flag.
-pub(super) fn read_stream(host: &mut dyn Host, stream: Stream, limit: usize) -> Vec<u8> {
-    match read_descriptor(host, stream.0, limit) {
+pub(super) fn read_stream(host: &mut dyn Host, stream: Stream, limit: usize) -> Outcome<Vec<u8>> {
+    Ok(match read_descriptor(host, stream.0, limit)? {
         Ok(bytes) => {
             if let Some(file) = open_file(host, stream.0) {
                 file.end_of_file |= bytes.len() < limit;
@@ -184,11 +279,11 @@ pub(super) fn read_stream(host: &mut dyn Host, stream: Stream, limit: usize) -> 
             }
             Vec::new()
         }
-    }
+    })
 }
 
-pub(super) fn read_stream_byte(host: &mut dyn Host, stream: Stream) -> Option<u8> {
-    read_stream(host, stream, 1).first().copied()
+pub(super) fn read_stream_byte(host: &mut dyn Host, stream: Stream) -> Outcome<Option<u8>> {
+    Ok(read_stream(host, stream, 1)?.first().copied())
 }
 
 /// Gives a byte back to be read next.
@@ -206,9 +301,11 @@ pub(super) fn seek(host: &mut dyn Host, descriptor: i32, offset: i64, whence: i3
         return Err(if (0..=2).contains(&descriptor) { ESPIPE } else { EBADF });
     };
     let length = match &file.target {
-        Target::Standard => return Err(ESPIPE),
+        Target::Standard | Target::Socket { .. } => return Err(ESPIPE),
         Target::Null => 0,
-        Target::File(path) => files.contents.get(path).map_or(0, |contents| contents.len()),
+        Target::File(path) => {
+            files.contents.get(path).and_then(Option::as_ref).map_or(0, |contents| contents.len())
+        }
     };
     let pushed_back = file.pushed_back.len() as i64;
     let base = match whence {

@@ -2,7 +2,7 @@
 
 use super::errors::{EBADF, EINVAL, ENOTTY};
 use super::state::Target;
-use super::stream::{files, open_file, read_descriptor, seek, write_descriptor};
+use super::stream::{contents, files, open_file, read_descriptor, seek, write_descriptor};
 use super::values::{NULL, int};
 use super::{Family, Host, Outcome, Zeroed};
 use raddle_ir::DataModel;
@@ -84,7 +84,7 @@ fn count(host: &mut dyn Host, result: Result<usize, i32>) -> u128 {
 
 fn read(host: &mut dyn Host) -> Outcome<u128> {
     let (descriptor, target, size) = (host.int(0), host.pointer(1), host.size(2));
-    let result = read_descriptor(host, descriptor, usize::try_from(size).unwrap_or(usize::MAX));
+    let result = read_descriptor(host, descriptor, usize::try_from(size).unwrap_or(usize::MAX))?;
     if let Ok(bytes) = &result {
         host.write_bytes(target, bytes)?;
     }
@@ -159,7 +159,8 @@ fn ftruncate(host: &mut dyn Host, size: i64) -> Outcome<u128> {
     if !(0..1 << 26).contains(&size) {
         return Ok(host.error(EINVAL));
     }
-    std::sync::Arc::make_mut(files.contents.entry(path).or_default()).resize(size as usize, 0);
+    let contents = files.contents.entry(path).or_default().get_or_insert_default();
+    std::sync::Arc::make_mut(contents).resize(size as usize, 0);
     Ok(0)
 }
 
@@ -205,7 +206,7 @@ fn mmap(host: &mut dyn Host) -> Outcome<u128> {
         Some(_) => return Err(host.unsupported("a device or socket mapped into memory".into())),
         None => return Ok(host.long_error(EBADF)),
     };
-    let contents = files(host).contents.get(&path).cloned().unwrap_or_default();
+    let contents = contents(host, &path).unwrap_or_default();
     let start = usize::try_from(offset).unwrap_or(usize::MAX).min(contents.len());
     let end = contents.len().min(start.saturating_add(bytes as usize));
     host.assume("A-IO");

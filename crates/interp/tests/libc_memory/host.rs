@@ -6,6 +6,7 @@ use raddle_ir::{DataModel, Ty};
 use raddle_testkit::random::Random;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 #[derive(Clone)]
 pub struct Recorder {
@@ -325,6 +326,18 @@ impl Host for Recorder {
 
     fn environment(&self, name: &str) -> Option<String> {
         (name == "PATH").then(|| "/bin".to_owned())
+    }
+
+    fn choose(&mut self, variants: u32) -> Outcome<u32> {
+        Ok(self.random.below(variants as usize) as u32)
+    }
+
+    fn outside(&mut self, _path: &[u8]) -> Option<Arc<Vec<u8>>> {
+        None
+    }
+
+    fn limit(&mut self, _reason: &str) -> Stop {
+        Stop
     }
 
     fn assume(&mut self, _id: &'static str) {}

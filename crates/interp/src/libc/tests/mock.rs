@@ -4,6 +4,7 @@ use crate::libc::{Host, LibState, Outcome, Stop, Zeroed, call};
 use raddle_event::ProblemKind;
 use raddle_ir::{DataModel, FloatTy, Ty};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Lowest address; memory below does not exist.
 const BASE: u64 = 0x1000;
@@ -282,6 +283,19 @@ impl Host for Mock {
 
     fn environment(&self, name: &str) -> Option<String> {
         self.environment.get(name).cloned()
+    }
+
+    fn choose(&mut self, _variants: u32) -> Outcome<u32> {
+        Ok(0)
+    }
+
+    fn outside(&mut self, _path: &[u8]) -> Option<Arc<Vec<u8>>> {
+        None
+    }
+
+    fn limit(&mut self, reason: &str) -> Stop {
+        self.unsupported = Some(reason.to_owned());
+        Stop
     }
 
     fn assume(&mut self, id: &'static str) {
