@@ -13,7 +13,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("realloc", realloc),
     ("reallocarray", reallocarray),
     ("aligned_alloc", aligned_alloc),
-    ("operator new", aligned_new),
+    ("_ZnwmSt11align_val_t", aligned_new),
     ("posix_memalign", posix_memalign),
     ("valloc", valloc),
     ("malloc_usable_size", malloc_usable_size),

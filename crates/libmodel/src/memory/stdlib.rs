@@ -15,7 +15,7 @@ pub(super) fn entries() -> Entries {
         ("calloc", nothing().returns_block(Product(A0, A1), Fill::Zero)),
         ("realloc", resize(Bytes(A1))),
         ("reallocarray", resize(Product(A1, A2))),
-        ("operator new", nothing().returns_block(Bytes(A0), Fill::Uninitialised)),
+        ("_ZnwmSt11align_val_t", nothing().returns_block(Bytes(A0), Fill::Uninitialised)),
         ("aligned_alloc", nothing().returns_block(Bytes(A1), Fill::Uninitialised)),
         (
             "posix_memalign",

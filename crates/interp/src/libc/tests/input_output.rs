@@ -270,5 +270,8 @@ fn maps_are_memory() {
     assert_eq!((map % 4096, mock.blocks[&map]), (0, 8192));
     assert!(mock.call("munmap", &[Value::Pointer(map), Value::Long(100)]).is_err());
     assert_eq!(mock.run("munmap", &[Value::Pointer(map), Value::Long(5000)]), 0);
-    assert!(mock.call("mmap", &args(0x02)).is_err());
+    // A file that is not open, a file that is shared, a fixed address.
+    assert_eq!(mock.run("mmap", &args(0x02)) as i64, -1);
+    assert!(mock.call("mmap", &args(0x01)).is_err());
+    assert!(mock.call("mmap", &args(0x32)).is_err());
 }
