@@ -4,14 +4,28 @@
 //! No clocks, no locksets, no sharing with `order`; a property test compares it with the closure there. The rules are those of C11
 //! as `docs/soundness.md` states them (release sequences as in C23). Exact for the given events: neither way of erring.
 
+use crate::Refusal;
 use crate::replay::Noted;
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, AtomicOp, Event, EventKind, Loc, LockMode, ThreadId};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Positions of two events at these two sites (in either order) that race. The last such first access is preferred.
-pub(crate) fn find_race(events: &[Event], sites: (SiteId, SiteId)) -> Option<(usize, usize)> {
-    (0..events.len()).rev().find_map(|first| partner(events, first, sites).map(|second| (first, second)))
+pub(crate) fn find_race(
+    events: &[Event],
+    sites: (SiteId, SiteId),
+    stop: &AtomicBool,
+) -> Result<Option<(usize, usize)>, Refusal> {
+    for first in (0..events.len()).rev() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Refusal::Stopped);
+        }
+        if let Some(second) = partner(events, first, sites) {
+            return Ok(Some((first, second)));
+        }
+    }
+    Ok(None)
 }
 
 fn partner(events: &[Event], first: usize, sites: (SiteId, SiteId)) -> Option<usize> {
@@ -245,6 +259,9 @@ mod tests {
     use raddle_testkit::soak::{cases_of_seeds, seeds};
     use raddle_testkit::traces::{print, random, shrink};
     use std::collections::BTreeSet;
+    use std::sync::atomic::AtomicBool;
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn for_random_traces(property: &str, disagreement: impl Fn(&Trace) -> Option<String>) {
         for seed in cases_of_seeds(property, seeds(4_000, 100_000)) {
@@ -271,7 +288,7 @@ mod tests {
             for &i in &accesses {
                 for &j in accesses.iter().filter(|j| **j > i) {
                     let sites = (SiteId(j as u32), SiteId(i as u32));
-                    let found = find_race(&trace.events, sites).is_some();
+                    let found = find_race(&trace.events, sites, &NEVER) != Ok(None);
                     if found != races.contains(&(i, j)) {
                         return Some(format!("{i} and {j}: found {found}"));
                     }
@@ -310,7 +327,7 @@ mod tests {
                     let sites = (SiteId(a), SiteId(b));
                     let mut collector = Collector::new(sites);
                     trace.events.iter().for_each(|event| collector.event(*event, &NoStack));
-                    let found = find_race(&collector.events, sites).is_some();
+                    let found = find_race(&collector.events, sites, &NEVER) != Ok(None);
                     if found != races.contains(&sites) {
                         return Some(format!("sites {a} and {b}: found {found}"));
                     }

@@ -29,6 +29,7 @@ use raddle_ir::Program;
 use raddle_libmodel::Models;
 use raddle_machine::Machine;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The program, and the input and freedoms under which its witnesses were made.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub struct Subject {
     pub program: Arc<Program>,
     pub models: Arc<Models>,
     pub options: Options,
+    /// Set to stop: what is not confirmed by then is [`Refusal::Stopped`].
+    pub stop: Arc<AtomicBool>,
 }
 
 /// Replays the witness and looks for a race between accesses at these two sites.
@@ -44,7 +47,7 @@ pub fn confirm_race(
     witness: &Witness,
     sites: (SiteId, SiteId),
 ) -> Result<ConfirmedRace, Refusal> {
-    race::confirm(&subject.program, Some(&subject.models), || subject.fresh(), witness, sites)
+    race::confirm(&subject.program, Some(&subject.models), || subject.fresh(), witness, sites, &subject.stop)
 }
 
 /// Replays the witness and looks for an error of this kind at this site.
@@ -54,17 +57,18 @@ pub fn confirm_problem(
     kind: ProblemKind,
     site: SiteId,
 ) -> Result<ConfirmedProblem, Refusal> {
-    problem::confirm(&subject.program, || subject.fresh(), witness, kind, site)
+    problem::confirm(&subject.program, || subject.fresh(), witness, (kind, site), &subject.stop)
 }
 
-/// Like [`confirm_race`], on machines of another kind; `fresh` makes one in its start state.
+/// Like [`confirm_race`], on machines of another kind; `fresh` makes one in its start state, and `stop` is set to stop.
 pub fn confirm_race_on<M: Machine>(
     program: &Program,
     fresh: impl Fn() -> Result<M, Refusal>,
     witness: &Witness,
     sites: (SiteId, SiteId),
+    stop: &AtomicBool,
 ) -> Result<ConfirmedRace, Refusal> {
-    race::confirm(program, None, fresh, witness, sites)
+    race::confirm(program, None, fresh, witness, sites, stop)
 }
 
 /// Like [`confirm_problem`], on machines of another kind.
@@ -72,10 +76,10 @@ pub fn confirm_problem_on<M: Machine>(
     program: &Program,
     fresh: impl Fn() -> Result<M, Refusal>,
     witness: &Witness,
-    kind: ProblemKind,
-    site: SiteId,
+    problem: (ProblemKind, SiteId),
+    stop: &AtomicBool,
 ) -> Result<ConfirmedProblem, Refusal> {
-    problem::confirm(program, fresh, witness, kind, site)
+    problem::confirm(program, fresh, witness, problem, stop)
 }
 
 impl Subject {

@@ -9,18 +9,19 @@ use raddle_finding::AccessReport;
 use raddle_ir::{Code, Inst, Program};
 use raddle_machine::{Machine, OpKind};
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 /// `fresh` makes the machine in its start state. A deadlock or livelock is confirmed as a whole: one access per thread in it.
 pub(crate) fn confirm<M: Machine>(
     program: &Program,
     fresh: impl Fn() -> Result<M, Refusal>,
     witness: &Witness,
-    kind: ProblemKind,
-    site: SiteId,
+    (kind, site): (ProblemKind, SiteId),
+    stop: &AtomicBool,
 ) -> Result<ConfirmedProblem, Refusal> {
     let mut machine = fresh()?;
     let mut witnessing = Witnessing::new(Vec::new());
-    run(&mut machine, witness, &mut witnessing)?;
+    run(&mut machine, witness, &mut witnessing, stop)?;
     let standstill = matches!(kind, ProblemKind::Deadlock | ProblemKind::Livelock);
     let all: Vec<&Problem> = machine.problems().iter().filter(|problem| problem.kind == kind).collect();
     if !all.iter().any(|problem| problem.site == site) {

@@ -12,6 +12,7 @@ use raddle_ir::{PlaceBase, PlaceStep, Program};
 use raddle_libmodel::Models;
 use raddle_machine::{Machine, ObjectKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 
 /// `fresh` makes the machine in its start state; `models`: what functions of the program mean to it, where it does not run them all.
 pub(crate) fn confirm<M: Machine>(
@@ -20,15 +21,18 @@ pub(crate) fn confirm<M: Machine>(
     fresh: impl Fn() -> Result<M, Refusal>,
     witness: &Witness,
     sites: (SiteId, SiteId),
+    stop: &AtomicBool,
 ) -> Result<ConfirmedRace, Refusal> {
     let mut collector = Collector::new(sites);
-    run(&mut fresh()?, witness, &mut collector)?;
-    let Some((first, second)) = find_race(&collector.events, sites) else { return Err(Refusal::NoRace) };
+    run(&mut fresh()?, witness, &mut collector, stop)?;
+    let Some((first, second)) = find_race(&collector.events, sites, stop)? else {
+        return Err(Refusal::NoRace);
+    };
 
     let positions = vec![collector.positions[first], collector.positions[second]];
     let mut machine = fresh()?;
     let mut witnessing = Witnessing::new(positions);
-    run(&mut machine, witness, &mut witnessing)?;
+    run(&mut machine, witness, &mut witnessing, stop)?;
     let [a, b] = &witnessing.scenes[..] else { return Err(Refusal::NotDeterministic) };
     if a.event != collector.events[first] || b.event != collector.events[second] {
         return Err(Refusal::NotDeterministic);

@@ -17,6 +17,8 @@ pub enum Refusal {
     NoProblem { kind: ProblemKind },
     /// Two replays of one schedule differ.
     NotDeterministic,
+    /// There was no time to find out.
+    Stopped,
 }
 
 impl fmt::Display for Refusal {
@@ -35,6 +37,7 @@ impl fmt::Display for Refusal {
             ),
             Refusal::NoRace => f.write_str("the replayed run has no race between the two places"),
             Refusal::NoProblem { kind } => write!(f, "the replayed run has no {} at the place", kind.name()),
+            Refusal::Stopped => f.write_str("stopped before it was replayed"),
             Refusal::NotDeterministic => f.write_str("two replays of the schedule differ"),
         }
     }

@@ -6,6 +6,7 @@ use raddle_base::SiteId;
 use raddle_event::{Addr, Event, EventKind, LockMode, ObjectId, Schedule, ThreadId};
 use raddle_machine::{ForeignCall, Machine, Sink, StackSource, Status, Visibility};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A schedule, with the visible operations that it counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,10 +20,14 @@ pub(crate) fn run<M: Machine>(
     machine: &mut M,
     witness: &Witness,
     sink: &mut dyn Sink,
+    stop: &AtomicBool,
 ) -> Result<(), Refusal> {
     machine.set_visibility(witness.visibility.clone());
     let mut enabled = Vec::new();
     for (step, choice) in witness.schedule.choices.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Refusal::Stopped);
+        }
         if machine.status() != Status::Running {
             return Err(Refusal::EndedEarly { step });
         }

@@ -8,6 +8,7 @@ use raddle_explore::enumerate::{Exploration, Goal, Limits, every_access, sync};
 use raddle_ir::{DataModel, Program};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, generate};
 use raddle_testkit::soak::{cases_of_seeds, seeds};
+use std::sync::atomic::AtomicBool;
 
 fn scripts(property: &str) -> impl Iterator<Item = (u64, Script)> {
     cases_of_seeds(property, seeds(240, 20_000)).map(|seed| {
@@ -16,6 +17,8 @@ fn scripts(property: &str) -> impl Iterator<Item = (u64, Script)> {
     })
 }
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 fn search(script: &Script) -> Exploration {
     let limits = Limits { goal: Goal::AllRaces, steps: 20_000, run_steps: 400, ..Limits::default() };
     sync(&mut ScriptMachine::new(script), &limits)
@@ -23,7 +26,7 @@ fn search(script: &Script) -> Exploration {
 
 fn confirm(script: &Script, witness: &Witness, sites: (SiteId, SiteId)) -> Result<(), Refusal> {
     let program = Program::new(DataModel::Lp64);
-    race::confirm(&program, None, || Ok(ScriptMachine::new(script)), witness, sites).map(|race| {
+    race::confirm(&program, None, || Ok(ScriptMachine::new(script)), witness, sites, &NEVER).map(|race| {
         let (a, b) = race.sites();
         assert!((a, b) == sites || (b, a) == sites);
         assert!(race.accesses().iter().any(|access| access.action != "read"), "one end writes");
@@ -94,7 +97,7 @@ fn found_problems_are_confirmed() {
             let witness = Witness { schedule: found.schedule, visibility: found.visibility };
             let program = Program::new(DataModel::Lp64);
             let confirm = |kind, site| {
-                problem::confirm(&program, || Ok(ScriptMachine::new(&script)), &witness, kind, site)
+                problem::confirm(&program, || Ok(ScriptMachine::new(&script)), &witness, (kind, site), &NEVER)
             };
             let first = &found.problems[0];
             let confirmed = confirm(first.kind, first.site);
@@ -110,4 +113,17 @@ fn found_problems_are_confirmed() {
         }
     }
     assert!(problems > 25, "{problems} problems");
+}
+
+#[test]
+fn nothing_is_confirmed_when_there_is_no_time() {
+    let over = AtomicBool::new(true);
+    let races = scripts("nothing is confirmed when there is no time")
+        .find_map(|(_, script)| Some((search(&script).races.into_iter().next()?, script)));
+    let (found, script) = races.expect("some script has a race");
+    let witness = Witness { schedule: found.schedule, visibility: found.visibility };
+    let program = Program::new(DataModel::Lp64);
+    let stopped =
+        race::confirm(&program, None, || Ok(ScriptMachine::new(&script)), &witness, found.key.sites(), &over);
+    assert_eq!(stopped.unwrap_err(), Refusal::Stopped);
 }

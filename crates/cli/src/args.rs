@@ -4,8 +4,8 @@ use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
-    Chance, Checkpoint, DataModel, Debugger, Engines, External, Goal, Ground, Line, Mode, Native, OWN_STDIN,
-    Property, Search, Spurious, Start, StaticRequest, Subject, Substrate,
+    Allowance, Chance, Checkpoint, DataModel, Debugger, Engines, External, Goal, Ground, Inputs, Line, Mode,
+    Native, OWN_STDIN, Property, Search, Spurious, Start, StaticRequest, Subject, Substrate,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -256,6 +256,21 @@ pub(crate) struct CertifyArgs {
     pub(crate) file: PathBuf,
     /// The program's files, if not those that the file names
     pub(crate) inputs: Vec<PathBuf>,
+    /// Stop after this many seconds; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = words::seconds)]
+    time_limit: Duration,
+    /// Stop when Raddle uses this much memory: bytes, or with K, M, G
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = words::bytes)]
+    memory_limit: u64,
+}
+
+impl CertifyArgs {
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance {
+            time: (!self.time_limit.is_zero()).then_some(self.time_limit),
+            memory: (self.memory_limit != 0).then_some(self.memory_limit),
+        }
+    }
 }
 
 #[derive(Args)]
@@ -305,6 +320,9 @@ pub(crate) struct SearchArgs {
     /// Stop when Raddle uses this much memory: bytes, or with K, M, G
     #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = words::bytes)]
     memory_limit: u64,
+    /// Which inputs `safe` must cover: those of this command line, or every input (an answer about this input alone is unknown then)
+    #[arg(long = "inputs", value_name = "WHICH", value_enum, default_value_t = InputsArg::This)]
+    covering: InputsArg,
     /// Stop after this many complete runs
     #[arg(long, value_name = "COUNT")]
     max_executions: Option<u64>,
@@ -375,6 +393,14 @@ enum ModeArg {
     Enumerate,
     /// A switch before every single access, without happens-before; tiny programs only
     EveryAccess,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum InputsArg {
+    /// Arguments, standard input, environment and files as they are now
+    This,
+    /// Any input
+    All,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -509,6 +535,10 @@ impl SearchArgs {
             substrate: Substrate::Interpreter,
             mode,
             goal: if self.first { Goal::FirstRace } else { Goal::AllRaces },
+            inputs: match self.covering {
+                InputsArg::This => Inputs::This,
+                InputsArg::All => Inputs::All,
+            },
             time: (!self.time_limit.is_zero()).then_some(self.time_limit),
             memory: (self.memory_limit != 0).then_some(self.memory_limit),
             executions: self.max_executions,

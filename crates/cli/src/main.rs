@@ -29,12 +29,18 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Record(arguments) => record::record(arguments),
         Command::Replay(replay) if replay.debugger().is_some() => debugged(replay),
-        _ => verdict(&cli).map(|exit| ExitCode::from(exit as u8)),
+        _ => verdict(&cli).map(left),
     };
     exit.unwrap_or_else(|error| {
         eprintln!("raddle: {error:#}");
         ExitCode::from(Exit::Error as u8)
     })
+}
+
+/// Ends the process at once: work that a limit left behind may still go on.
+fn left(exit: Exit) -> ExitCode {
+    let _ = std::io::Write::flush(&mut std::io::stdout());
+    raddle_driver::leave(exit as u8)
 }
 
 /// The exit status is the debugger's own.
@@ -72,10 +78,14 @@ fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
             let answer = raddle_driver::replay(&replay.witness, &replay.inputs, &replay.ground(), interrupt)?;
             output::write(&answer, &replay.output)
         }
-        Command::Certify(certify) => match raddle_driver::certify(&certify.file, &certify.inputs)? {
-            Certified::Witness(answer) => output::write_judgement(&answer, &certify.file),
-            Certified::Certificate(acceptance) => output::write_acceptance(&acceptance, &certify.file),
-        },
+        Command::Certify(certify) => {
+            let interrupt = interrupt::install();
+            let allowance = certify.allowance();
+            match raddle_driver::certify_within(&certify.file, &certify.inputs, allowance, interrupt)? {
+                Certified::Witness(answer) => output::write_judgement(&answer, &certify.file),
+                Certified::Certificate(acceptance) => output::write_acceptance(&acceptance, &certify.file),
+            }
+        }
     }
 }
 

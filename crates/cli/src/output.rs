@@ -2,7 +2,7 @@
 
 use crate::args::{ColourArg, Format, OutputArgs};
 use anyhow::Context;
-use raddle_driver::{Acceptance, Answer, End, Explanation, Outcome, Recording, Searched, Verdict};
+use raddle_driver::{Acceptance, Answer, End, Explanation, Outcome, Recording, Scope, Searched, Verdict};
 use raddle_report::{Colour, FileSources, Look};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -124,7 +124,10 @@ pub(crate) fn write_explanation(
 pub(crate) fn write_acceptance(acceptance: &Acceptance, file: &Path) -> anyhow::Result<Exit> {
     let (text, exit) = match acceptance {
         Acceptance::Accepted { assumptions, searched } => {
-            let mut text = "accepted: no data race".to_owned();
+            let mut text = match Scope::of(assumptions.iter().map(String::as_str)) {
+                Scope::ThisInput => "accepted: no data race for this input".to_owned(),
+                Scope::AllInputs => "accepted: no data race for all inputs".to_owned(),
+            };
             if !assumptions.is_empty() {
                 text.push_str(&format!(", assuming {}", assumptions.join(", ")));
             }

@@ -13,6 +13,7 @@ use raddle_facts::StaticProof;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Where the program comes from: read and written beside the proof, in the same object.
@@ -157,15 +158,20 @@ pub(crate) fn is_certificate(text: &str) -> bool {
 }
 
 /// Builds the program that the certificate is about and has it checked. `inputs` replace the recorded ones.
-pub(crate) fn judge(path: &Path, text: &str, inputs: &[PathBuf]) -> Result<Acceptance, DriverError> {
+pub(crate) fn judge(
+    path: &Path,
+    text: &str,
+    inputs: &[PathBuf],
+    stop: &Arc<AtomicBool>,
+) -> Result<Acceptance, DriverError> {
     let broken = |message: String| DriverError::BrokenCertificate { path: path.to_owned(), message };
     if explored::is_search(text) {
         let certificate = explored::read(text).map_err(|error| broken(error.to_string()))?;
-        let loaded = rebuilt(path, text, inputs, &certificate.data_model, &certificate.program)?;
+        let loaded = rebuilt(path, text, inputs, (&certificate.data_model, &certificate.program), stop)?;
         return Ok(judge_tree(&loaded, &certificate.tree));
     }
     let proof = raddle_certify::statics::read(text).map_err(|error| broken(error.to_string()))?;
-    let loaded = rebuilt(path, text, inputs, &proof.data_model, &proof.program)?;
+    let loaded = rebuilt(path, text, inputs, (&proof.data_model, &proof.program), stop)?;
     if let Some(bug) = loaded.bugs.first() {
         return Ok(Acceptance::Refused { reason: bug.text.clone() });
     }
@@ -186,8 +192,7 @@ fn judge_tree(loaded: &Loaded, tree: &SearchTree) -> Acceptance {
         let reason = format!("a run has no clients, and {} are entries", loaded.entries.join(", "));
         return Acceptance::Refused { reason };
     }
-    let never = AtomicBool::new(false);
-    match guarded("certify", || explored::check(&loaded.certify_subject(), tree, &never)) {
+    match guarded("certify", || explored::check(&loaded.certify_subject(), tree, &loaded.stop)) {
         Ok(Ok(covered)) => Acceptance::Accepted {
             assumptions: covered
                 .assumptions
@@ -213,8 +218,8 @@ fn rebuilt(
     path: &Path,
     text: &str,
     inputs: &[PathBuf],
-    data_model: &str,
-    program: &str,
+    (data_model, program): (&str, &str),
+    stop: &Arc<AtomicBool>,
 ) -> Result<Loaded, DriverError> {
     let broken = |message: String| DriverError::BrokenCertificate { path: path.to_owned(), message };
     let origin: Origin = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
@@ -256,7 +261,7 @@ fn rebuilt(
     {
         return Err(DriverError::MissingInput { path: path.to_owned(), input: input.clone() });
     }
-    let loaded = load(&subject)?;
+    let loaded = load(&subject, stop)?;
     let recorded = hash(program)?;
     if recorded != loaded.hash() {
         return Err(DriverError::OtherProgram { path: path.to_owned(), recorded, present: loaded.hash() });

@@ -1,91 +1,94 @@
 //! What the static analysis adds to a search: a proof for all inputs, warnings where nothing was decided, and a second opinion.
 //!
 //! A proof makes the verdict `safe` whatever the search could not finish; the search still tells of other errors. A race that was
-//! replayed stays a race: if the static analysis ruled it out, that is a bug of ours, and said so. Where the search alone decides, a
-//! static analysis that failed or took too long changes nothing.
+//! replayed stays a race: if the static analysis ruled it out, that is a bug of ours, and said so. Where the search alone decides, it
+//! must have come to what the static analysis warns of: see `vacuous`.
 
 use crate::aside::Lost;
 use crate::load::Loaded;
-use crate::outcome::{Draft, is_cut_short};
-use crate::statics::Statically;
+use crate::outcome::{Draft, is_cut_short, numbered_after};
+use crate::reached::Reached;
+use crate::statics::{StaticResult, Statically};
+use crate::vacuous::{self, Warned};
 use crate::witness::Claim;
 use crate::{bug, plain};
 use raddle_event::ProblemKind;
-use raddle_facts::StaticProof;
-use raddle_finding::{
-    Assumption, CertificateFile, Deadlocks, Evidence, Outcome, Proved, UnknownReason, Verdict,
-};
+use raddle_finding::{Assumption, CertificateFile, Deadlocks, Outcome, Proved, UnknownReason, Verdict};
 use std::collections::BTreeSet;
 
-/// The proof comes back where the verdict rests on it.
+/// What shows that there is no race, where nothing else was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    Static,
+    Search,
+}
+
 pub(crate) fn combine(
     loaded: &Loaded,
-    statically: Result<Statically, Lost>,
+    statically: &StaticResult,
+    reached: &Reached,
     draft: &mut Draft,
     warnings: &mut Vec<String>,
-) -> Option<StaticProof> {
+) -> Proof {
     match statically {
-        Ok(statically) => combine_result(loaded, statically, draft, warnings),
-        Err(Lost::Bug(reason)) => {
-            failed(reason, &mut draft.rest, warnings);
-            None
-        }
+        Ok(statically) => return combine_result(loaded, statically, reached, draft, warnings),
+        Err(Lost::Bug(reason)) => failed(reason.clone(), &mut draft.rest, warnings),
         Err(Lost::Stopped(text)) => {
             if draft.rest.verdict == Verdict::Unknown {
                 add_reasons(&mut draft.rest, [plain(&format!("the static analysis was stopped: {text}"))]);
             }
-            None
         }
     }
+    doubt(loaded, statically, reached, draft);
+    Proof::Search
+}
+
+/// What the search missed, where it alone is asked: of the static analysis nothing counts but its warnings.
+pub(crate) fn doubt(loaded: &Loaded, statically: &StaticResult, reached: &Reached, draft: &mut Draft) {
+    let warned = match statically {
+        Ok(Statically { refused: Some(refusal), .. }) => Warned::Unknown(refusal.text.clone()),
+        Ok(statically) => Warned::Pairs(statically),
+        Err(Lost::Bug(reason)) => Warned::Unknown(reason.text.clone()),
+        Err(Lost::Stopped(text)) => Warned::Unknown(format!("the static analysis was stopped: {text}")),
+    };
+    vacuous::judge(loaded, reached, &warned, draft);
 }
 
 fn combine_result(
     loaded: &Loaded,
-    mut statically: Statically,
+    statically: &Statically,
+    reached: &Reached,
     draft: &mut Draft,
     warnings: &mut Vec<String>,
-) -> Option<StaticProof> {
+) -> Proof {
     draft.rest.stats.statics = Some(statically.counts);
-    let contradictions = contradictions(loaded, &statically, draft);
+    let contradictions = contradictions(loaded, statically, draft);
     if !contradictions.is_empty() {
         add_reasons(&mut draft.rest, contradictions);
-        return None;
+        return Proof::Search;
     }
     if statically.proof.is_some() && refutes_bounds(draft) {
-        statically.proof = None;
         let text = "the static proof rests on A-BOUNDS, and an execution breaks it: see the errors found";
         add_reasons(&mut draft.rest, [plain(text)]);
         draft.rest.verdict = Verdict::Unknown;
         draft.rest.proved.clear();
-        return None;
+        return Proof::Search;
     }
     let rest = &mut draft.rest;
     if let Some(refusal) = statically.refused.clone() {
         failed(refusal, rest, warnings);
     }
     let variables = statically.proved();
-    match (rest.verdict, statically.proof.take()) {
-        (Verdict::Safe | Verdict::Unknown, Some(proof)) if loaded.bugs.is_empty() => {
+    match (rest.verdict, &statically.proof) {
+        (Verdict::Safe | Verdict::Unknown, Some(_)) if loaded.bugs.is_empty() => {
             let used = draft.shown.iter().flat_map(|shown| shown.finding.assumptions.clone());
             safe(rest, &statically.assumptions, used.collect());
             rest.proved.extend(variables);
-            return Some(proof);
+            return Proof::Static;
         }
         (Verdict::Unknown, _) => {
             let reasons = statically.reasons();
-            let confirmed = draft.shown.len();
-            rest.findings = std::mem::take(&mut statically.findings);
-            for finding in &mut rest.findings {
-                let later = |id: &str| match id.strip_prefix('f').and_then(|n| n.parse::<usize>().ok()) {
-                    Some(number) => format!("f{}", confirmed + number),
-                    None => id.to_owned(),
-                };
-                finding.id = later(&finding.id);
-                finding.rank += confirmed as u32;
-                if let Evidence::Warning { covered_by: Some(id), .. } = &mut finding.evidence {
-                    *id = later(id);
-                }
-            }
+            rest.findings = numbered_after(draft.shown.len(), statically.findings.clone());
             if !rest.findings.is_empty() {
                 add_assumptions(rest, &statically.assumptions);
             }
@@ -95,9 +98,17 @@ fn combine_result(
                 rest.proved.extend(variables);
             }
         }
-        _ => {}
+        (Verdict::Safe, None) => {
+            let refused = statically.refused.as_ref().map(|refusal| refusal.text.clone());
+            let warned = refused.map_or(Warned::Pairs(statically), Warned::Unknown);
+            vacuous::judge(loaded, reached, &warned, draft);
+            if !draft.rest.findings.is_empty() {
+                add_assumptions(&mut draft.rest, &statically.assumptions);
+            }
+        }
+        (Verdict::Safe | Verdict::Race, _) => {}
     }
-    None
+    Proof::Search
 }
 
 /// Whether an execution was seen that does what A-BOUNDS excludes: then a proof that rests on it says nothing.
@@ -188,18 +199,21 @@ fn add_reasons(rest: &mut Outcome, reasons: impl IntoIterator<Item = UnknownReas
 
 #[cfg(test)]
 mod tests {
-    use super::combine;
+    use super::{Proof, combine};
     use crate::aside::Lost;
     use crate::load::Loaded;
     use crate::outcome::{Draft, Shown, nothing, unknown};
+    use crate::reached::Reached;
     use crate::statics::Statically;
     use crate::witness::Claim;
     use crate::{bug, plain};
     use raddle_base::{SiteId, Span};
     use raddle_certify::Witness;
     use raddle_config::Config;
+    use raddle_event::ThreadId;
     use raddle_facts::StaticProof;
     use raddle_finding::{Assumption, Deadlocks, Evidence, Finding, FindingKind, Outcome, Verdict};
+    use raddle_interp::By;
     use raddle_ir::{DataModel, FileId, FunctionId, Program, SiteInfo};
 
     fn loaded() -> Loaded {
@@ -272,8 +286,8 @@ mod tests {
 
     fn combined(statically: Result<Statically, Lost>, mut draft: Draft) -> (Outcome, bool, Vec<String>) {
         let mut warnings = Vec::new();
-        let proof = combine(&loaded(), statically, &mut draft, &mut warnings);
-        (draft.into_outcome(), proof.is_some(), warnings)
+        let ground = combine(&loaded(), &statically, &Reached::default(), &mut draft, &mut warnings);
+        (draft.into_outcome(), ground == Proof::Static, warnings)
     }
 
     #[test]
@@ -333,6 +347,29 @@ mod tests {
         // A search that decides needs no warnings.
         let (outcome, ..) = combined(Ok(warned(&loaded(), 0, 1)), searched(Verdict::Safe, &[]));
         assert!(outcome.findings.is_empty() && outcome.verdict == Verdict::Safe);
+    }
+
+    #[test]
+    fn a_search_that_missed_what_is_warned_of_decides_nothing() {
+        let missed = |ids: &[&str]| combined(Ok(warned(&loaded(), 0, 1)), searched(Verdict::Safe, ids)).0;
+        let unknown = missed(&["A-INPUT", "A-TIME"]);
+        assert_eq!((unknown.verdict, unknown.deadlocks), (Verdict::Unknown, Deadlocks::Unknown));
+        assert_eq!(unknown.findings.len(), 1);
+        assert_eq!(ids(&unknown.assumptions), ["A-BOUNDS", "A-INPUT", "A-TIME"]);
+        assert!(
+            unknown.unknown_reasons.iter().any(|reason| reason.text.contains("A-INPUT, A-TIME leave open"))
+        );
+        // The input alone decides.
+        let this_input = missed(&["A-INPUT", "A-THREAD"]);
+        assert_eq!((this_input.verdict, this_input.deadlocks), (Verdict::Safe, Deadlocks::None));
+        assert_eq!(this_input.findings.len(), 1);
+        // Nothing is left open, or two threads were there.
+        assert!(missed(&["A-MALLOC", "A-THREAD"]).findings.is_empty());
+        let mut draft = searched(Verdict::Safe, &["A-TIME"]);
+        let sites = [(SiteId(0), By::One(ThreadId(1))), (SiteId(1), By::One(ThreadId(2)))].into();
+        let reached = Reached { sites, ..Reached::default() };
+        combine(&loaded(), &Ok(warned(&loaded(), 0, 1)), &reached, &mut draft, &mut Vec::new());
+        assert_eq!(draft.into_outcome().verdict, Verdict::Safe);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! Races are grouped by the two source lines and the two expressions first, and one of each group is confirmed; what the groups
 //! then have in common (lines and variable) is one finding.
 
+use crate::board::Board;
 use crate::load::Loaded;
 use crate::outcome::Shown;
 use crate::witness::Claim;
-use crate::{Mode, bug};
+use crate::{Mode, bug, plain};
 use raddle_base::SiteId;
 use raddle_certify::{
     ConfirmedProblem, ConfirmedRace, Refusal, Subject, Witness, confirm_problem, confirm_race,
@@ -30,12 +31,20 @@ pub(crate) fn confirm(
     loaded: &Loaded,
     exploration: &Exploration,
     mode: Mode,
+    board: &Board,
 ) -> Confirmed {
     let mut confirmed = Confirmed { shown: Vec::new(), doubtful: Vec::new(), refused: Vec::new() };
-    races(judge, loaded, exploration, mode, &mut confirmed);
-    problems(judge, loaded, exploration, &mut confirmed);
+    let mut show = |shown: &mut Vec<Shown>, finding: Shown| {
+        board.confirmed(&finding);
+        shown.push(finding);
+    };
+    races(judge, loaded, exploration, mode, &mut confirmed, &mut show);
+    problems(judge, loaded, exploration, &mut confirmed, &mut show);
     confirmed
 }
+
+/// Takes note of a confirmed finding.
+type Show<'a> = &'a mut dyn FnMut(&mut Vec<Shown>, Shown);
 
 /// Replays on a machine of the kind that the claims are about.
 pub(crate) trait Judge {
@@ -70,6 +79,7 @@ fn races(
     exploration: &Exploration,
     mode: Mode,
     confirmed: &mut Confirmed,
+    show: Show<'_>,
 ) {
     let mut groups: BTreeMap<Group, Vec<&FoundRace>> = BTreeMap::new();
     for race in &exploration.races {
@@ -88,9 +98,13 @@ fn races(
                         continue;
                     }
                     if told.insert(identity(&race)) {
-                        confirmed.shown.push(race_finding(race));
+                        show(&mut confirmed.shown, race_finding(race));
                     }
                     break;
+                }
+                Err(Refusal::Stopped) => {
+                    confirmed.doubtful.push(not_in_time("data race"));
+                    return;
                 }
                 Err(refusal) => confirmed.refused.push(refused("data race", &refusal)),
             }
@@ -110,7 +124,13 @@ fn witness_of(race: &FoundRace, mode: Mode) -> Witness {
     Witness { schedule, visibility: race.visibility.clone() }
 }
 
-fn problems(judge: &dyn Judge, loaded: &Loaded, exploration: &Exploration, confirmed: &mut Confirmed) {
+fn problems(
+    judge: &dyn Judge,
+    loaded: &Loaded,
+    exploration: &Exploration,
+    confirmed: &mut Confirmed,
+    show: Show<'_>,
+) {
     let mut told = BTreeSet::new();
     for found in &exploration.problems {
         let Some(first) = found.problems.first() else { continue };
@@ -126,8 +146,12 @@ fn problems(judge: &dyn Judge, loaded: &Loaded, exploration: &Exploration, confi
                 let mut places: Vec<Frame> = problem.accesses().iter().map(|a| a.at.clone()).collect();
                 places.sort();
                 if told.insert((problem.kind(), places)) {
-                    confirmed.shown.push(problem_finding(problem, first.site));
+                    show(&mut confirmed.shown, problem_finding(problem, first.site));
                 }
+            }
+            Err(Refusal::Stopped) => {
+                confirmed.doubtful.push(not_in_time(first.kind.name()));
+                return;
             }
             Err(refusal) => confirmed.refused.push(refused(first.kind.name(), &refusal)),
         }
@@ -300,6 +324,10 @@ fn race_words(race: &ConfirmedRace) -> String {
 
 fn line(frame: &Frame) -> String {
     format!("{}:{}", frame.file, frame.line)
+}
+
+fn not_in_time(what: &str) -> UnknownReason {
+    plain(&format!("there was no time to replay every {what} that explore found"))
 }
 
 fn refused(what: &str, refusal: &Refusal) -> UnknownReason {

@@ -4,6 +4,7 @@ use crate::guard::guarded;
 use crate::kept::{self, Resumed};
 use crate::load::Loaded;
 use crate::pruning::{Pairs, StaticOracle};
+use crate::reached::Reached;
 use crate::statics::Statically;
 use crate::watchdog::{Bounds, Watch, watched};
 use crate::{Chance, Checkpoint, Control, Engines, Goal, Mode, Search, plain};
@@ -20,6 +21,7 @@ use raddle_machine::{Machine, Visibility};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 pub(crate) struct Explored {
@@ -33,6 +35,8 @@ pub(crate) struct Explored {
     pub(crate) stopped: String,
     /// What `certify` can check, or why there is nothing.
     pub(crate) tree: Result<SearchTree, String>,
+    /// What executions came to.
+    pub(crate) reached: Reached,
     /// Why a checkpoint could not be written.
     pub(crate) warnings: Vec<String>,
 }
@@ -67,7 +71,7 @@ pub(crate) fn explore(
             Mode::Pdp => SECTIONS.to_owned(),
             _ => "only `--search optimal` writes down what `certify` can check".to_owned(),
         });
-        let earlier = resumed.as_ref().map(|resumed| resumed.uncovered.clone()).unwrap_or_default();
+        let earlier = resumed.as_ref().map(|resumed| resumed.seen.clone()).unwrap_or_default();
         let mut work = Work {
             loaded,
             machine,
@@ -94,10 +98,13 @@ pub(crate) fn explore(
             }
             let seconds = start.elapsed().as_secs_f64();
             if search.mode != Mode::EveryAccess && !watch.is_over() {
-                simplify(&mut work.machine, &mut exploration);
+                simplify(&mut work.machine, &mut exploration, watch.flag());
             }
-            let machines = work.helpers.iter().chain(&work.for_races).chain([&work.machine]);
-            let uncovered: BTreeSet<String> = machines.flat_map(Interp::uncovered).chain(earlier).collect();
+            let machines = || work.helpers.iter().chain(&work.for_races).chain([&work.machine]);
+            let uncovered: BTreeSet<String> =
+                machines().flat_map(Interp::uncovered).chain(earlier.uncovered).collect();
+            let mut reached = Reached::by(machines());
+            reached.add(earlier.reached);
             Ok(Explored {
                 exploration,
                 pruning: work.pruning,
@@ -108,6 +115,7 @@ pub(crate) fn explore(
                     .collect(),
                 stopped: if watch.is_over() { watch.reason() } else { String::new() },
                 tree: work.tree,
+                reached,
                 warnings: work.warnings,
             })
         })
@@ -194,7 +202,7 @@ impl Work<'_> {
             return Ok(dpor::optimal_together(&mut machines, limits, Visibility::SyncOnly).exploration);
         };
         let resumed = self.resumed.take();
-        let earlier = resumed.as_ref().map(|resumed| resumed.uncovered.clone()).unwrap_or_default();
+        let earlier = resumed.as_ref().map(|resumed| resumed.seen.clone()).unwrap_or_default();
         let failed = RefCell::new(None);
         let save = |kept: &Kept, machines: &[&Interp]| {
             if let Err(error) = kept::write(file, self.loaded, self.search, kept, machines, &earlier) {
@@ -308,11 +316,11 @@ fn after(all: Exploration, races: Exploration) -> Exploration {
 /// Visible operations that may be spent on one schedule.
 const SIMPLER: u64 = 50_000;
 
-pub(crate) fn simplify<M: Machine>(machine: &mut M, exploration: &mut Exploration) {
+pub(crate) fn simplify<M: Machine>(machine: &mut M, exploration: &mut Exploration, stop: &AtomicBool) {
     for race in &mut exploration.races {
-        *race = minimise::race(machine, race, SIMPLER);
+        *race = minimise::race(machine, race, SIMPLER, stop);
     }
     for problem in &mut exploration.problems {
-        *problem = minimise::problem(machine, problem, SIMPLER);
+        *problem = minimise::problem(machine, problem, SIMPLER, stop);
     }
 }

@@ -63,6 +63,13 @@ pub enum DriverError {
     OtherStdin { path: PathBuf, recorded: u128, present: u128 },
 }
 
+impl DriverError {
+    /// Whether nothing is wrong but that it was told to stop.
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self, DriverError::Frontend(FrontendError::Stopped))
+    }
+}
+
 fn nearest(similar: &[String]) -> String {
     match similar {
         [] => String::new(),

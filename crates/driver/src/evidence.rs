@@ -14,20 +14,20 @@ use raddle_finding::{CertificateFile, Deadlocks, Verdict};
 use std::sync::atomic::AtomicBool;
 
 /// What the checker has accepted.
-pub(crate) enum Evident {
-    Proof(Box<StaticProof>),
+pub(crate) enum Evident<'a> {
+    Proof(&'a StaticProof),
     Tree(SearchTree),
 }
 
 /// Has the tree of a search that found no race checked. What the checker refuses is a bug of ours, and the answer `unknown`; what it is
 /// too slow or too small for only goes without a certificate.
-pub(crate) fn checked(
+pub(crate) fn checked<'a>(
     loaded: &Loaded,
     tree: Result<SearchTree, String>,
     interrupt: &AtomicBool,
     bounds: Bounds,
     draft: &mut Draft,
-) -> Option<Evident> {
+) -> Option<Evident<'a>> {
     let tree = match tree {
         Ok(tree) => tree,
         Err(reason) => {
@@ -67,7 +67,7 @@ pub(crate) fn write(
     loaded: &Loaded,
     subject: &Subject,
     search: &Search,
-    evidence: Option<Evident>,
+    evidence: Option<Evident<'_>>,
     draft: &mut Draft,
     warnings: &mut Vec<String>,
 ) -> Result<(), DriverError> {

@@ -4,6 +4,7 @@
 //! file that was cut or changed. A new file takes the place of the old one at once, so that there is always a whole one.
 
 use crate::load::{Loaded, digest};
+use crate::reached::{Reached, ReachedNumbers};
 use crate::{Checkpoint, DriverError, Goal, Search, Start};
 use raddle_explore::dpor::{Kept, Misfit};
 use raddle_interp::Interp;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const FORMAT: &str = "raddle-checkpoint 1";
+const FORMAT: &str = "raddle-checkpoint 2";
 
 #[derive(Serialize, Deserialize)]
 struct File {
@@ -27,13 +28,22 @@ struct Content {
     search: Vec<(String, String)>,
     /// Values of the environment that were not all tried.
     uncovered: BTreeSet<String>,
+    reached: ReachedNumbers,
     kept: Kept,
 }
 
 /// What a search goes on from.
 pub(crate) struct Resumed {
     pub(crate) kept: Kept,
+    pub(crate) seen: Seen,
+}
+
+/// What the machines of earlier searches noted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Values of the environment that were not all tried.
     pub(crate) uncovered: BTreeSet<String>,
+    pub(crate) reached: Reached,
 }
 
 /// Where the search begins; an old file is never overwritten by a search that does not go on from it.
@@ -55,11 +65,17 @@ pub(crate) fn write(
     search: &Search,
     kept: &Kept,
     machines: &[&Interp],
-    before: &BTreeSet<String>,
+    before: &Seen,
 ) -> std::io::Result<()> {
-    let uncovered = machines.iter().flat_map(|machine| machine.uncovered()).chain(before.iter().cloned());
-    let content =
-        Content { search: identity(loaded, search), uncovered: uncovered.collect(), kept: kept.clone() };
+    let uncovered = machines.iter().flat_map(|machine| machine.uncovered());
+    let mut reached = Reached::by(machines.iter().copied());
+    reached.add(before.reached.clone());
+    let content = Content {
+        search: identity(loaded, search),
+        uncovered: uncovered.chain(before.uncovered.iter().cloned()).collect(),
+        reached: reached.numbers(),
+        kept: kept.clone(),
+    };
     let content = serde_json::to_string(&content)?;
     let digest = format!("{:032x}", digest(content.as_bytes()));
     let text = serde_json::to_string(&File { format: FORMAT.to_owned(), digest, content })?;
@@ -88,7 +104,8 @@ fn read(path: &Path, loaded: &Loaded, search: &Search) -> Result<Resumed, Driver
     if let Some((name, _)) = present.iter().find(|part| !content.search.contains(part)) {
         return Err(DriverError::OtherCheckpoint { path: path.into(), what: name.clone() });
     }
-    Ok(Resumed { kept: content.kept, uncovered: content.uncovered })
+    let seen = Seen { uncovered: content.uncovered, reached: content.reached.into() };
+    Ok(Resumed { kept: content.kept, seen })
 }
 
 pub(crate) fn misfit(path: &Path, misfit: Misfit) -> String {

@@ -5,6 +5,7 @@
 //! `safe` into `unknown`. So does a panic, a limit, or anything that was not understood. Errs towards `unknown`.
 
 mod aside;
+mod board;
 mod certificate;
 mod combine;
 mod confirm;
@@ -20,9 +21,12 @@ mod native;
 mod natively;
 mod outcome;
 pub mod pruning;
+mod reached;
 mod replay;
 mod request;
+mod scope;
 mod statics;
+mod vacuous;
 mod watchdog;
 mod witness;
 
@@ -36,16 +40,23 @@ pub use raddle_config::External;
 pub use raddle_explore::enumerate::Progress;
 pub use raddle_explore::pdp::Property;
 pub use raddle_finding::{
-    CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Recording, Verdict,
+    CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Recording, Scope, Verdict,
 };
+pub use raddle_frontend::leave;
 pub use raddle_ir::DataModel;
 pub use raddle_native::Debugger;
-pub use replay::{Certified, Ground, Native, certify, debug, replay, witness_subject};
+pub use replay::{
+    Allowance, Certified, Ground, Native, certify, certify_within, debug, replay, witness_subject,
+};
 pub use request::{
-    Chance, Checkpoint, Control, Engines, Goal, Mode, OWN_STDIN, Search, Spurious, Start, Subject, Substrate,
+    Chance, Checkpoint, Control, Engines, Goal, Inputs, Mode, OWN_STDIN, Search, Spurious, Start, Subject,
+    Substrate,
 };
 pub use statics::{Line, StaticRequest, statics};
 
+use aside::{Grace, Job, Watcher, supervised};
+use board::{Board, Phase};
+use combine::Proof;
 use engine::Aim;
 use evidence::Evident;
 use guard::guarded;
@@ -53,7 +64,9 @@ use load::Loaded;
 use outcome::Draft;
 use raddle_event::SearchTree;
 use raddle_finding::UnknownReason;
+use reached::Reached;
 use statics::{OpenPairs, Question};
+use std::sync::Arc;
 use std::time::Instant;
 use watchdog::Bounds;
 
@@ -67,47 +80,95 @@ pub struct Answer {
 /// The main job: one verdict about a program.
 pub fn check(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
     let began = Instant::now();
-    let mut answer = guarded("check", || run(subject, search, control))
-        .unwrap_or_else(|bug| Ok(Answer { outcome: outcome::unknown(vec![bug]), warnings: Vec::new() }))?;
+    let mut answer = match search.substrate {
+        Substrate::Native => {
+            guarded("check", || natively::run(subject, search, control)).unwrap_or_else(|bug| {
+                Ok(Answer { outcome: outcome::unknown(vec![bug]), warnings: Vec::new() })
+            })?
+        }
+        Substrate::Interpreter => within_limits(subject, search, control, began)?,
+    };
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok(answer)
 }
 
-fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
-    if search.substrate == Substrate::Native {
-        return natively::run(subject, search, control);
+/// The work on a thread of its own; when it is left behind at a limit, the answer is what it had found out by then.
+fn within_limits(
+    subject: &Subject,
+    search: &Search,
+    control: Control<'_>,
+    began: Instant,
+) -> Result<Answer, DriverError> {
+    let bounds = Bounds { time: search.time, memory: search.memory, began };
+    let board = Board::default();
+    let (subject, search, known) = (subject.clone(), search.clone(), board.clone());
+    let work = move |job: &Job| run(&subject, &search, job, bounds, &known);
+    let progress = control.progress.map(|progress| progress as Watcher<'_>);
+    match supervised("check", (control.interrupt, progress), bounds, Grace::Short, work) {
+        Ok(Err(error)) if error.is_stop() => Ok(board.without(bounds.lost(control.interrupt))),
+        Ok(answer) => answer,
+        Err(lost) => Ok(board.without(lost)),
     }
-    let began = Instant::now();
-    let loaded = load::load(subject)?;
+}
+
+fn run(
+    subject: &Subject,
+    search: &Search,
+    job: &Job,
+    bounds: Bounds,
+    board: &Board,
+) -> Result<Answer, DriverError> {
+    let report = |progress: &Progress| job.report(progress);
+    let control = Control { interrupt: &job.interrupt, progress: Some(&report) };
+    let began = bounds.began;
+    let loaded = Arc::new(load::load(subject, &job.stop)?);
+    board.loaded(&loaded);
+    board.enter(Phase::Analysing);
     let entries = named::find(&loaded, &loaded.entries)?;
     let resumed = kept::begin(&loaded, search)?;
     let mut warnings = loaded.warnings.clone();
-    let statically = if search.engines == Engines::All || search.mode == Mode::Pdp {
+    let ask = |open, bounds| {
+        let question = Question { entries: entries.clone(), explain: None, open };
+        let statically = Arc::new(statics::run(&loaded, question, control.interrupt, bounds));
+        if search.engines == Engines::All {
+            board.analysed(&statically);
+        }
+        statically
+    };
+    let statically = (search.engines == Engines::All || search.mode == Mode::Pdp).then(|| {
         // The search must have its share of the time, too.
-        let bounds = Bounds { time: search.time.map(|time| time / 2), memory: search.memory, began };
-        let question = Question { entries, explain: None, open: OpenPairs::Wanted };
-        Some(statics::run(&loaded, question, control.interrupt, bounds))
-    } else {
-        None
-    };
-    let known = statically.as_ref().and_then(|result| result.as_ref().ok());
+        ask(OpenPairs::Wanted, Bounds { time: search.time.map(|time| time / 2), ..bounds })
+    });
+    let known = statically.as_ref().and_then(|result| result.as_ref().as_ref().ok());
     let aim = Aim { search, known, resumed };
-    let (mut draft, tree) = explored(&loaded, aim, control, began, &mut warnings);
-    let statically = statically.filter(|_| search.engines == Engines::All);
-    let proof = match statically {
-        Some(statically) => combine::combine(&loaded, statically, &mut draft, &mut warnings),
-        None => None,
+    board.enter(Phase::Searching);
+    let (mut draft, tree, reached) = explored(&loaded, aim, control, began, board, &mut warnings);
+    // Before the static analysis is asked, so that its warnings are listed, or its proof decides.
+    scope::demand(search.inputs, &mut draft.rest);
+    let ground = match (search.engines, &statically) {
+        (Engines::All, Some(statically)) => {
+            combine::combine(&loaded, statically, &reached, &mut draft, &mut warnings)
+        }
+        (_, statically) => {
+            if vacuous::is_in_question(&draft.rest) {
+                let statically = statically.clone().unwrap_or_else(|| ask(OpenPairs::NotWanted, bounds));
+                combine::doubt(&loaded, &statically, &reached, &mut draft);
+            }
+            Proof::Search
+        }
     };
+    scope::demand(search.inputs, &mut draft.rest);
     if let Some(folder) = &search.witness_dir {
         warnings.extend(witness::write_all(&loaded, subject, Substrate::Interpreter, folder, &mut draft));
     }
-    let evidence = match proof {
-        Some(proof) => Some(Evident::Proof(Box::new(proof))),
-        None if draft.rest.verdict == Verdict::Safe => {
-            let bounds = Bounds { time: search.time, memory: search.memory, began };
+    board.settled(&draft, &warnings);
+    board.enter(Phase::Certifying);
+    let evidence = match ground {
+        Proof::Static => known.and_then(|known| known.proof.as_ref()).map(Evident::Proof),
+        Proof::Search if draft.rest.verdict == Verdict::Safe => {
             evidence::checked(&loaded, tree, control.interrupt, bounds, &mut draft)
         }
-        None => None,
+        Proof::Search => None,
     };
     evidence::write(&loaded, subject, search, evidence, &mut draft, &mut warnings)?;
     Ok(Answer { outcome: draft.into_outcome(), warnings })
@@ -118,21 +179,24 @@ fn explored(
     aim: Aim<'_>,
     control: Control<'_>,
     began: Instant,
+    board: &Board,
     warnings: &mut Vec<String>,
-) -> (Draft, Result<SearchTree, String>) {
-    let none = Err(String::new());
+) -> (Draft, Result<SearchTree, String>, Reached) {
+    let none = |reason| (outcome::nothing(reason), Err(String::new()), Reached::default());
     if !loaded.has_main {
-        return (outcome::nothing(plain("there is no `main`, so nothing was run")), none);
+        return none(plain("there is no `main`, so nothing was run"));
     }
     let search = aim.search;
     match engine::explore(loaded, aim, control, began) {
         Ok(explored) => {
             warnings.extend(explored.warnings.iter().cloned());
-            let confirmed =
-                confirm::confirm(&loaded.certify_subject(), loaded, &explored.exploration, search.mode);
-            (outcome::merge(loaded, &explored, confirmed, search), explored.tree)
+            board.enter(Phase::Confirming);
+            let judge = loaded.certify_subject();
+            let confirmed = confirm::confirm(&judge, loaded, &explored.exploration, search.mode, board);
+            let draft = outcome::merge(loaded, &explored, confirmed, search);
+            (draft, explored.tree, explored.reached)
         }
-        Err(reason) => (outcome::nothing(reason), none),
+        Err(reason) => none(reason),
     }
 }
 

@@ -9,6 +9,7 @@ use raddle_interp::{Options, Outside, SpuriousWakeups};
 use raddle_ir::{Inst, Operand, Program};
 use raddle_libmodel::{CondOp, Effect, How, Meaning, Models, SemOp, ThreadOp};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// A program ready to run.
@@ -26,12 +27,14 @@ pub(crate) struct Loaded {
     pub(crate) has_main: bool,
     /// Bugs of ours met on the way: no `safe` any more.
     pub(crate) bugs: Vec<UnknownReason>,
+    /// Set to stop what is done with it.
+    pub(crate) stop: Arc<AtomicBool>,
     /// Kept until the end: LLVM is taken apart meanwhile.
     pub(crate) _release: Option<Release>,
 }
 
-/// A program without `main` needs entries that clients call.
-pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
+/// A program without `main` needs entries that clients call. `stop` is set to stop this and what is done with the program.
+pub(crate) fn load(subject: &Subject, stop: &Arc<AtomicBool>) -> Result<Loaded, DriverError> {
     let config_path = subject.config.clone().or_else(|| config_nearby(&subject.inputs));
     let mut config = config_path.as_ref().map(Config::load).transpose()?.unwrap_or_default();
     config.external = subject.external.unwrap_or(config.external);
@@ -40,6 +43,7 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
         cflags: subject.cflags.clone(),
         data_model: subject.data_model,
         target: subject.target.clone(),
+        stop: Arc::clone(stop),
     };
     let built = raddle_frontend::load(&request)?;
     let program = built.program;
@@ -79,6 +83,7 @@ pub(crate) fn load(subject: &Subject) -> Result<Loaded, DriverError> {
         entries,
         has_main,
         bugs,
+        stop: Arc::clone(stop),
         _release: Some(built.release),
     })
 }
@@ -99,6 +104,7 @@ impl Loaded {
             entries: Vec::new(),
             has_main: true,
             bugs: Vec::new(),
+            stop: Arc::default(),
             _release: None,
         }
     }
@@ -113,6 +119,7 @@ impl Loaded {
             program: Arc::clone(&self.program),
             models: Arc::clone(&self.models),
             options: self.options.clone(),
+            stop: Arc::clone(&self.stop),
         }
     }
 

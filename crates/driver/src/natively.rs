@@ -4,11 +4,13 @@
 //! Never says `safe`: nobody checks that the search saw every run, and library code that was not instrumented is not followed. What it
 //! finds has been seen to happen in the program itself.
 
+use crate::board::Board;
 use crate::confirm::{self, Judge};
 use crate::engine::{self, Explored};
 use crate::guard::guarded;
 use crate::load::{self, Loaded};
 use crate::outcome::{self, Draft};
+use crate::reached::Reached;
 use crate::replay::{self, Ready};
 use crate::watchdog::{Bounds, watched};
 use crate::{
@@ -28,12 +30,14 @@ use raddle_machine::Visibility;
 use raddle_native::machine::{self, NativeMachine, Stacks};
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 pub(crate) fn run(subject: &Subject, search: &Search, control: Control<'_>) -> Result<Answer, DriverError> {
     let began = Instant::now();
     let way = Way::of(search.mode).map_err(|search| DriverError::NotNative { search })?;
-    let loaded = load::load(subject)?;
+    let loaded = load::load(subject, &Arc::default())?;
     let mut warnings = loaded.warnings.clone();
     let mut draft = match Built::new(subject, &loaded)? {
         Err(why) => outcome::nothing(plain(&format!("the program cannot be explored natively: {why}"))),
@@ -94,7 +98,8 @@ fn explored(
     match explore(native, (search, way), control, began) {
         Ok(mut explored) => {
             let judge = Native { program: &loaded.program, native };
-            let confirmed = confirm::confirm(&judge, loaded, &explored.exploration, search.mode);
+            let confirmed =
+                confirm::confirm(&judge, loaded, &explored.exploration, search.mode, &Board::default());
             explored.incomplete.push(plain(NOT_CERTIFIED));
             outcome::merge(loaded, &explored, confirmed, search)
         }
@@ -120,7 +125,7 @@ fn explore(
             let mut exploration = find(&mut machine, (search, way), &limits);
             let seconds = start.elapsed().as_secs_f64();
             if !watch.is_over() {
-                engine::simplify(&mut machine, &mut exploration);
+                engine::simplify(&mut machine, &mut exploration, watch.flag());
             }
             Ok(Explored {
                 exploration,
@@ -129,6 +134,7 @@ fn explore(
                 incomplete: Vec::new(),
                 stopped: if watch.is_over() { watch.reason() } else { String::new() },
                 tree: Err("native exploration writes down no tree".to_owned()),
+                reached: Reached::default(),
                 warnings: Vec::new(),
             })
         })
@@ -176,6 +182,9 @@ impl Way {
     }
 }
 
+/// A replay has limits of its own.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 /// Replays claims in fresh processes, which take down stacks.
 pub(crate) struct Native<'a> {
     pub(crate) program: &'a Program,
@@ -190,7 +199,7 @@ impl Native<'_> {
 
 impl Judge for Native<'_> {
     fn race(&self, witness: &Witness, sites: (SiteId, SiteId)) -> Result<ConfirmedRace, Refusal> {
-        confirm_race_on(self.program, || self.fresh(), witness, sites)
+        confirm_race_on(self.program, || self.fresh(), witness, sites, &NEVER)
     }
 
     fn problem(
@@ -199,6 +208,6 @@ impl Judge for Native<'_> {
         kind: ProblemKind,
         site: SiteId,
     ) -> Result<ConfirmedProblem, Refusal> {
-        confirm_problem_on(self.program, || self.fresh(), witness, kind, site)
+        confirm_problem_on(self.program, || self.fresh(), witness, (kind, site), &NEVER)
     }
 }

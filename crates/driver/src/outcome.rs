@@ -15,9 +15,10 @@ use raddle_finding::{
 };
 use raddle_interp::SpuriousWakeups;
 use raddle_ir::Program;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A finding with what is needed to write its witness.
+#[derive(Clone)]
 pub(crate) struct Shown {
     pub(crate) finding: Finding,
     pub(crate) witness: Witness,
@@ -40,6 +41,7 @@ impl Shown {
 }
 
 /// An outcome whose witnesses are not written yet.
+#[derive(Clone)]
 pub(crate) struct Draft {
     /// Confirmed findings.
     pub(crate) shown: Vec<Shown>,
@@ -57,6 +59,23 @@ impl Draft {
         let shown = self.shown.into_iter().map(|shown| shown.finding);
         Outcome { findings: shown.chain(findings).collect(), ..self.rest }
     }
+}
+
+/// Warnings, with ids that come after those of the confirmed findings.
+pub(crate) fn numbered_after(confirmed: usize, mut warnings: Vec<Finding>) -> Vec<Finding> {
+    let ids: BTreeMap<String, String> = warnings
+        .iter()
+        .enumerate()
+        .map(|(index, warning)| (warning.id.clone(), format!("f{}", confirmed + index + 1)))
+        .collect();
+    for warning in &mut warnings {
+        warning.id = ids[&warning.id].clone();
+        warning.rank += confirmed as u32;
+        if let Evidence::Warning { covered_by, .. } = &mut warning.evidence {
+            *covered_by = covered_by.as_ref().and_then(|id| ids.get(id)).cloned();
+        }
+    }
+    warnings
 }
 
 /// Nothing was found out, for this reason.
@@ -110,10 +129,8 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
         (0, false) => Verdict::Unknown,
         _ => Verdict::Race,
     };
-    let deadlock_confirmed =
-        shown.iter().any(|shown| shown.finding.kind == FindingKind::Problem(ProblemKind::Deadlock));
     let deadlocks = match exploration.deadlocks {
-        _ if deadlock_confirmed => Deadlocks::Found,
+        _ if has_deadlock(&shown) => Deadlocks::Found,
         Deadlocks::None if reasons.is_empty() => Deadlocks::None,
         _ => Deadlocks::Unknown,
     };
@@ -145,6 +162,26 @@ pub(crate) fn merge(loaded: &Loaded, explored: &Explored, confirmed: Confirmed, 
             },
         },
     }
+}
+
+/// What was confirmed of a search that did not come to its end, for this reason.
+pub(crate) fn unfinished(mut shown: Vec<Shown>, reason: UnknownReason) -> Draft {
+    sort(&mut shown);
+    let races = shown.iter().any(|shown| shown.finding.kind == FindingKind::DataRace);
+    let used: BTreeSet<&'static str> =
+        shown.iter().flat_map(|shown| shown.finding.assumptions.iter().copied()).collect();
+    let rest = Outcome {
+        verdict: if races { Verdict::Race } else { Verdict::Unknown },
+        deadlocks: if has_deadlock(&shown) { Deadlocks::Found } else { Deadlocks::Unknown },
+        assumptions: used.into_iter().map(Assumption::named).collect(),
+        ..unknown(vec![reason])
+    };
+    Draft { shown, rest }
+}
+
+fn has_deadlock(shown: &[Shown]) -> bool {
+    let deadlock = FindingKind::Problem(ProblemKind::Deadlock);
+    shown.iter().any(|shown| shown.finding.kind == deadlock)
 }
 
 /// Races first, then by place; numbered in that order.
@@ -228,11 +265,12 @@ pub(crate) fn place(program: &Program, site: SiteId) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::{Draft, Shown, merge};
     use crate::confirm::Confirmed;
     use crate::engine::Explored;
     use crate::load::Loaded;
+    use crate::reached::Reached;
     use crate::witness::Claim;
     use crate::{Goal, Mode, Search, bug, plain};
     use raddle_base::{IdVec, SiteId};
@@ -261,6 +299,7 @@ mod tests {
             entries: Vec::new(),
             has_main: true,
             bugs: Vec::new(),
+            stop: Arc::default(),
             _release: None,
         }
     }
@@ -285,11 +324,12 @@ mod tests {
             incomplete: Vec::new(),
             stopped: String::new(),
             tree: Err(String::new()),
+            reached: Reached::default(),
             warnings: Vec::new(),
         }
     }
 
-    fn shown(kind: FindingKind, line: u32, variable: &str) -> Shown {
+    pub(crate) fn shown(kind: FindingKind, line: u32, variable: &str) -> Shown {
         let at = Frame { file: "a.c".to_owned(), line, column: 1, function: "f".to_owned() };
         let access = AccessReport {
             at,

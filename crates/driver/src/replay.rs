@@ -8,11 +8,13 @@ mod tests;
 
 pub(crate) use natively::{Ready, program};
 
+use crate::aside::{Grace, Job, Lost, supervised};
 use crate::confirm::{Judge, problem_finding, race_finding};
 use crate::guard::guarded;
 use crate::load::{Loaded, load};
 use crate::natively::{self as natively_explored, Built};
 use crate::outcome::{Shown, unknown};
+use crate::watchdog::Bounds;
 use crate::witness::{Claim, Record};
 use crate::{Acceptance, Answer, DriverError, Subject, Substrate, certificate};
 use raddle_certify::Refusal;
@@ -24,6 +26,7 @@ use raddle_machine::Visibility;
 use raddle_native::Debugger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -71,7 +74,8 @@ pub fn replay(
     let began = Instant::now();
     let record = read(path)?;
     let subject = subject_of(path, &record, inputs)?;
-    let mut answer = guarded("replay", || run(path, &record, subject, ground, interrupt))
+    let never = Arc::default();
+    let mut answer = guarded("replay", || run(path, &record, subject, ground, (interrupt, &never)))
         .unwrap_or_else(|bug| Ok(Answer { outcome: unknown(vec![bug]), warnings: Vec::new() }))?;
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok(answer)
@@ -81,7 +85,7 @@ pub fn replay(
 pub fn debug(path: &Path, inputs: &[PathBuf], debugger: Debugger) -> Result<u8, DriverError> {
     let record = read(path)?;
     let subject = subject_of(path, &record, inputs)?;
-    let prepared = prepare(path, &record, subject)?;
+    let prepared = prepare(path, &record, subject, &Arc::default())?;
     let why = match natively::debugged(&prepared, &record, debugger)? {
         Ok(status) => return Ok(status),
         Err(why) => why,
@@ -101,14 +105,58 @@ pub enum Certified {
     Certificate(Acceptance),
 }
 
-/// Checks a witness or certificate file, independently of the engine that wrote it. `inputs` replace the recorded ones.
+/// What a check of a file may use; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    pub time: Option<Duration>,
+    /// Bytes that the whole process may use.
+    pub memory: Option<u64>,
+}
+
+/// Checks a witness or certificate file without limits; see [`certify_within`].
 pub fn certify(path: &Path, inputs: &[PathBuf]) -> Result<Certified, DriverError> {
+    certify_within(path, inputs, Allowance::default(), &AtomicBool::new(false))
+}
+
+/// Checks a witness or certificate file, independently of the engine that wrote it. `inputs` replace the recorded ones.
+pub fn certify_within(
+    path: &Path,
+    inputs: &[PathBuf],
+    allowance: Allowance,
+    interrupt: &AtomicBool,
+) -> Result<Certified, DriverError> {
+    let Allowance { time, memory } = allowance;
+    let bounds = Bounds { time, memory, began: Instant::now() };
     let text = text(path)?;
-    if certificate::is_certificate(&text) {
-        return certificate::judge(path, &text, inputs).map(Certified::Certificate);
-    }
-    let never = AtomicBool::new(false);
-    replay(path, inputs, &Ground::Interpreter, &never).map(|answer| Certified::Witness(Box::new(answer)))
+    let is_certificate = certificate::is_certificate(&text);
+    let (file, files) = (path.to_owned(), inputs.to_vec());
+    let work = move |job: &Job| match is_certificate {
+        true => certificate::judge(&file, &text, &files, &job.stop).map(Certified::Certificate),
+        false => witnessed(&file, &files, job),
+    };
+    let lost = match supervised("certify", (interrupt, None), bounds, Grace::Short, work) {
+        Ok(Err(error)) if error.is_stop() => bounds.lost(interrupt),
+        Ok(result) => return result,
+        Err(lost) => lost,
+    };
+    let reason = match lost {
+        Lost::Stopped(text) => UnknownReason { place: String::new(), text },
+        Lost::Bug(bug) => bug,
+    };
+    Ok(match is_certificate {
+        true => Certified::Certificate(Acceptance::Refused { reason: reason.text }),
+        false => {
+            let outcome = unknown(vec![reason]);
+            Certified::Witness(Box::new(Answer { outcome, warnings: Vec::new() }))
+        }
+    })
+}
+
+fn witnessed(path: &Path, inputs: &[PathBuf], job: &Job) -> Result<Certified, DriverError> {
+    let record = read(path)?;
+    let subject = subject_of(path, &record, inputs)?;
+    let answer = run(path, &record, subject, &Ground::Interpreter, (&job.interrupt, &job.stop))?;
+    Ok(Certified::Witness(Box::new(answer)))
 }
 
 fn subject_of(path: &Path, record: &Record, inputs: &[PathBuf]) -> Result<Subject, DriverError> {
@@ -135,8 +183,13 @@ fn text(path: &Path) -> Result<String, DriverError> {
 }
 
 /// The program, if it is the one that the witness is for.
-fn checked(path: &Path, record: &Record, subject: &Subject) -> Result<Loaded, DriverError> {
-    let loaded = load(subject)?;
+fn checked(
+    path: &Path,
+    record: &Record,
+    subject: &Subject,
+    stop: &Arc<AtomicBool>,
+) -> Result<Loaded, DriverError> {
+    let loaded = load(subject, stop)?;
     if loaded.hash() != record.program {
         return Err(DriverError::OtherProgram {
             path: path.to_owned(),
@@ -169,10 +222,15 @@ struct Prepared {
     origins: Option<BTreeMap<u32, u32>>,
 }
 
-fn prepare(path: &Path, record: &Record, subject: Subject) -> Result<Prepared, DriverError> {
-    let (loaded, origins) = match checked(path, record, &subject) {
+fn prepare(
+    path: &Path,
+    record: &Record,
+    subject: Subject,
+    stop: &Arc<AtomicBool>,
+) -> Result<Prepared, DriverError> {
+    let (loaded, origins) = match checked(path, record, &subject, stop) {
         Ok(loaded) => (loaded, None),
-        Err(error) => match of_same_source(path, record, &subject, &error) {
+        Err(error) => match of_same_source(path, record, &subject, &error, stop) {
             Some((loaded, origins)) => (loaded, Some(origins)),
             None => return Err(error),
         },
@@ -182,7 +240,8 @@ fn prepare(path: &Path, record: &Record, subject: Subject) -> Result<Prepared, D
         Substrate::Native => {
             // Choices are those of the program that was explored; another one may have other checks.
             let own = origins.is_some()
-                || subject.inputs != record.subject.inputs && checked(path, record, &record.subject).is_ok();
+                || subject.inputs != record.subject.inputs
+                    && checked(path, record, &record.subject, stop).is_ok();
             Built::new(if own { &record.subject } else { &subject }, &loaded)?.ok()
         }
     };
@@ -196,13 +255,14 @@ fn of_same_source(
     record: &Record,
     subject: &Subject,
     error: &DriverError,
+    stop: &Arc<AtomicBool>,
 ) -> Option<(Loaded, BTreeMap<u32, u32>)> {
     let [input] = &subject.inputs[..] else { return None };
     if !matches!(error, DriverError::OtherProgram { .. }) || !raddle_native::is_program(input) {
         return None;
     }
-    let own = checked(path, record, &record.subject).ok()?;
-    let given = load(subject).ok()?;
+    let own = checked(path, record, &record.subject, stop).ok()?;
+    let given = load(subject, stop).ok()?;
     let origins = same_source::origins(&own.program, &given.program, record.claim)?;
     Some((own, origins))
 }
@@ -212,9 +272,9 @@ fn run(
     record: &Record,
     subject: Subject,
     ground: &Ground,
-    interrupt: &AtomicBool,
+    (interrupt, stop): (&AtomicBool, &Arc<AtomicBool>),
 ) -> Result<Answer, DriverError> {
-    let prepared = prepare(path, record, subject)?;
+    let prepared = prepare(path, record, subject, stop)?;
     let Prepared { loaded, built, .. } = &prepared;
     let mut warnings = loaded.warnings.clone();
     let outcome = match shown(loaded, built.as_ref(), record) {

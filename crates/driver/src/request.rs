@@ -52,6 +52,7 @@ pub struct Search {
     /// What the search `pdp` must not lose.
     pub property: Property,
     pub goal: Goal,
+    pub inputs: Inputs,
     pub time: Option<Duration>,
     /// Bytes that the whole process may use.
     pub memory: Option<u64>,
@@ -148,6 +149,16 @@ pub enum Goal {
     #[default]
     AllRaces,
     FirstRace,
+}
+
+/// Which inputs the answer must cover to be `safe`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inputs {
+    /// Those of the executions: what `safe` covers is printed with it.
+    #[default]
+    This,
+    /// Every input: an answer about this input alone is `unknown`.
+    All,
 }
 
 /// Who may stop and watch the work.

@@ -8,7 +8,11 @@ mod findings;
 
 pub(crate) use accepted::{OpenPairs, Question, Statically};
 
-use crate::aside::{Lost, aside};
+/// What the static analysis says, or why it says nothing.
+pub(crate) type StaticResult = Result<Statically, Lost>;
+
+use crate::aside::{Grace, Job, Lost, aside, supervised};
+use crate::board::{Board, Phase};
 use crate::certificate::{self, Content};
 use crate::load::{Loaded, load};
 use crate::watchdog::Bounds;
@@ -48,15 +52,37 @@ pub fn statics(
     interrupt: &AtomicBool,
 ) -> Result<(Answer, Option<Explanation>), DriverError> {
     let began = Instant::now();
-    let loaded = load(subject)?;
+    let bounds = Bounds { time: request.time, memory: request.memory, began };
+    let board = Board::default();
+    let (subject, request, known) = (subject.clone(), request.clone(), board.clone());
+    let work = move |job: &Job| alone(&subject, &request, job, bounds, &known);
+    let (mut answer, explanation) = match supervised("static", (interrupt, None), bounds, Grace::Short, work)
+        .map_err(|lost| board.without(lost))
+    {
+        Ok(Err(error)) if error.is_stop() => (board.without(bounds.lost(interrupt)), None),
+        Ok(result) => result?,
+        Err(answer) => (answer, None),
+    };
+    answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
+    Ok((answer, explanation))
+}
+
+fn alone(
+    subject: &Subject,
+    request: &StaticRequest,
+    job: &Job,
+    bounds: Bounds,
+    board: &Board,
+) -> Result<(Answer, Option<Explanation>), DriverError> {
+    let loaded = load(subject, &job.stop)?;
+    board.enter(Phase::Analysing);
     let entries = named::find(&loaded, &loaded.entries)?;
     if let Some(line) = &request.explain {
         named::find_file(&loaded.program, &line.file)?;
     }
     let mut warnings = loaded.warnings.clone();
     let question = Question { entries, explain: request.explain.clone(), open: OpenPairs::NotWanted };
-    let bounds = Bounds { time: request.time, memory: request.memory, began };
-    let (mut outcome, explanation) = match run(&loaded, question, interrupt, bounds) {
+    let (outcome, explanation) = match run(&loaded, question, &job.interrupt, bounds) {
         Ok(mut result) => {
             let explanation = result.explanation.take();
             let written = match (&request.certificate, &result.proof) {
@@ -78,7 +104,6 @@ pub fn statics(
             (crate::outcome::unknown(vec![UnknownReason { place: String::new(), text }]), None)
         }
     };
-    outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok((Answer { outcome, warnings }, explanation))
 }
 

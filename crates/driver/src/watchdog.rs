@@ -1,11 +1,13 @@
 //! Time, memory and the user's interrupt, watched while a search runs.
 
+use crate::aside::Lost;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 /// Looks at the bounds this often.
-const PERIOD: Duration = Duration::from_millis(20);
+const PERIOD: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
@@ -14,6 +16,46 @@ pub(crate) struct Bounds {
     /// Bytes of the whole process.
     pub(crate) memory: Option<u64>,
     pub(crate) began: Instant,
+}
+
+/// Which bound was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    Interrupt,
+    Memory,
+    Time,
+}
+
+impl Bounds {
+    /// The first bound that is reached now.
+    pub(crate) fn reached(&self, interrupt: &AtomicBool) -> Option<Cause> {
+        let full = |memory| resident_bytes().is_some_and(|bytes| bytes > memory);
+        let late = |time| self.began.elapsed() >= time;
+        if interrupt.load(Ordering::Relaxed) {
+            Some(Cause::Interrupt)
+        } else if self.memory.is_some_and(full) {
+            Some(Cause::Memory)
+        } else {
+            self.time.is_some_and(late).then_some(Cause::Time)
+        }
+    }
+
+    /// Why work was stopped that was told to.
+    pub(crate) fn lost(&self, interrupt: &AtomicBool) -> Lost {
+        Lost::Stopped(self.words(self.reached(interrupt).unwrap_or(Cause::Time)))
+    }
+
+    pub(crate) fn words(&self, cause: Cause) -> String {
+        match cause {
+            Cause::Interrupt => "interrupted".to_owned(),
+            Cause::Memory => {
+                format!("the memory limit of {} bytes was reached", self.memory.unwrap_or_default())
+            }
+            Cause::Time => {
+                format!("the time limit of {} s was reached", self.time.unwrap_or_default().as_secs_f64())
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -26,9 +68,8 @@ impl Bounds {
 
 /// What a search asks: is it over, and why.
 pub(crate) struct Watch<'a> {
-    interrupt: &'a AtomicBool,
-    full: &'a AtomicBool,
     over: &'a AtomicBool,
+    cause: &'a OnceLock<Cause>,
     bounds: Bounds,
 }
 
@@ -44,28 +85,17 @@ impl Watch<'_> {
 
     /// In words; meaningful once it is over.
     pub(crate) fn reason(&self) -> String {
-        if self.interrupt.load(Ordering::Relaxed) {
-            "interrupted".to_owned()
-        } else if self.full.load(Ordering::Relaxed) {
-            format!("the memory limit of {} bytes was reached", self.bounds.memory.unwrap_or_default())
-        } else {
-            let seconds = self.bounds.time.unwrap_or_default().as_secs_f64();
-            format!("the time limit of {seconds} s was reached")
-        }
+        self.bounds.words(self.cause.get().copied().unwrap_or(Cause::Time))
     }
 }
 
 /// Runs `work` under a watch.
 pub(crate) fn watched<T>(interrupt: &AtomicBool, bounds: Bounds, work: impl FnOnce(&Watch<'_>) -> T) -> T {
-    let (full, over, done) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-    let deadline = bounds.time.and_then(|time| bounds.began.checked_add(time));
+    let (cause, over, done) = (OnceLock::new(), AtomicBool::new(false), AtomicBool::new(false));
     let look = || {
-        if bounds.memory.is_some_and(|memory| resident_bytes().is_some_and(|bytes| bytes > memory)) {
-            full.store(true, Ordering::Relaxed);
-        }
-        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if late || full.load(Ordering::Relaxed) || interrupt.load(Ordering::Relaxed) {
-            over.store(true, Ordering::Relaxed);
+        if let Some(reached) = bounds.reached(interrupt) {
+            cause.get_or_init(|| reached);
+            over.store(true, Ordering::Release);
         }
     };
     look();
@@ -77,7 +107,7 @@ pub(crate) fn watched<T>(interrupt: &AtomicBool, bounds: Bounds, work: impl FnOn
             }
         });
         let _end = EndOfWork { done: &done, watcher: watcher.thread() };
-        work(&Watch { interrupt, full: &full, over: &over, bounds })
+        work(&Watch { over: &over, cause: &cause, bounds })
     })
 }
 
@@ -94,11 +124,10 @@ impl Drop for EndOfWork<'_> {
     }
 }
 
-/// Memory of this process that is in use; `None` where the system does not tell.
-fn resident_bytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * 4096)
+/// Memory of this process, and of tools that it runs, that is in use; `None` where the system does not tell.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let own = raddle_frontend::resident_bytes("/proc/self/statm")?;
+    Some(own + raddle_frontend::resident_bytes_of_tools())
 }
 
 #[cfg(test)]

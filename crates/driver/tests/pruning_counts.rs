@@ -80,7 +80,7 @@ struct Subject {
 impl Subject {
     fn load(path: PathBuf, flags: &[&str]) -> Subject {
         let cflags = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let request = Request { inputs: vec![path], cflags, data_model: None, target: None };
+        let request = Request { inputs: vec![path], cflags, ..Request::default() };
         let program = Arc::new(raddle_frontend::load(&request).expect("the programs are C").program);
         let models = Arc::new(Models::resolve(&program, &Config::default()));
         Subject { program, models }

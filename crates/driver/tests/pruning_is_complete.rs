@@ -183,6 +183,6 @@ fn compare(program: Program, sample: &Sample, tally: &mut Tally) {
 fn lower(text: &str, folder: &Path) -> Program {
     let file = folder.join("programs.c");
     std::fs::write(&file, text).expect("the folder can be written");
-    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, ..Request::default() };
     raddle_frontend::load(&request).expect("the programs are C").program
 }

@@ -333,7 +333,7 @@ fn examine(program: Program, seed: u64, analysis: Analysis) -> Result<Examined, 
 fn lower(text: &str, folder: &Path) -> Result<Program, String> {
     let file = folder.join("programs.c");
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
-    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, ..Request::default() };
     raddle_frontend::load(&request).map(|loaded| loaded.program).map_err(|error| error.to_string())
 }
 

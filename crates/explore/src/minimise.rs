@@ -3,16 +3,17 @@
 //! Greedy, by trial: at each switch away from a thread, let the thread go on with what it does later anyway; leave out a block that
 //! nothing needs. A change is kept when the changed schedule can be followed on the machine, shows the same race or problem by exact
 //! happens-before, and is simpler: fewer switches, or as many and fewer steps. So the result is a real schedule whatever was
-//! tried; it is not always the simplest there is. The work is bounded by a number of steps.
+//! tried; it is not always the simplest there is. The work is bounded by a number of steps, and stopped by a flag.
 
 use crate::enumerate::{FoundProblem, FoundRace, Recorder, Taken, found_race, key_of, problem_groups};
 use raddle_event::{Choice, Schedule};
 use raddle_machine::{Machine, Visibility};
 use raddle_order::Listing;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The same race with a simpler schedule, or as it is. The machine stands at its start; leaves it there.
-pub fn race<M: Machine>(machine: &mut M, found: &FoundRace, steps: u64) -> FoundRace {
-    let mut replays = Replays::new(machine, &found.visibility, steps);
+pub fn race<M: Machine>(machine: &mut M, found: &FoundRace, steps: u64, stop: &AtomicBool) -> FoundRace {
+    let mut replays = Replays::new(machine, &found.visibility, steps, stop);
     let shown = shorten(
         found.clone(),
         |race| &race.schedule,
@@ -29,8 +30,13 @@ pub fn race<M: Machine>(machine: &mut M, found: &FoundRace, steps: u64) -> Found
 }
 
 /// The same problem with a simpler schedule, or as it is. The machine stands at its start; leaves it there.
-pub fn problem<M: Machine>(machine: &mut M, found: &FoundProblem, steps: u64) -> FoundProblem {
-    let mut replays = Replays::new(machine, &found.visibility, steps);
+pub fn problem<M: Machine>(
+    machine: &mut M,
+    found: &FoundProblem,
+    steps: u64,
+    stop: &AtomicBool,
+) -> FoundProblem {
+    let mut replays = Replays::new(machine, &found.visibility, steps, stop);
     let wanted = replays.follow(&found.schedule.choices, |machine, _, _| {
         problem_groups(machine).into_iter().find(|(_, group)| *group == found.problems).map(|(key, _)| key)
     });
@@ -121,13 +127,14 @@ struct Replays<'m, M: Machine> {
     start: M::Checkpoint,
     recorder: Recorder,
     left: u64,
+    stop: &'m AtomicBool,
 }
 
 impl<'m, M: Machine> Replays<'m, M> {
-    fn new(machine: &'m mut M, visibility: &Visibility, steps: u64) -> Self {
+    fn new(machine: &'m mut M, visibility: &Visibility, steps: u64, stop: &'m AtomicBool) -> Self {
         machine.set_visibility(visibility.clone());
         let start = machine.checkpoint();
-        Self { machine, start, recorder: Recorder::default(), left: steps }
+        Self { machine, start, recorder: Recorder::default(), left: steps, stop }
     }
 
     fn follow<T>(
@@ -142,6 +149,9 @@ impl<'m, M: Machine> Replays<'m, M> {
         for choice in choices {
             self.machine.enabled(&mut enabled);
             followed = enabled.contains(choice);
+            if self.stop.load(Ordering::Relaxed) {
+                self.left = 0;
+            }
             if !followed || self.left == 0 {
                 break;
             }

@@ -5,11 +5,14 @@ use raddle_explore::enumerate::{Goal, Limits, RaceAccess, RaceKey, sync};
 use raddle_explore::minimise::{problem, race, switches};
 use raddle_machine::{Machine, TraceSink, Visibility};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, generate};
+use std::sync::atomic::AtomicBool;
 
 const LIMITS: Limits<'static> =
     Limits { goal: Goal::AllRaces, executions: 3_000, steps: 20_000, run_steps: 300, ..Limits::DEFAULT };
 
 const STEPS: u64 = 100_000;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn replay(script: &Script, visibility: &Visibility, schedule: &Schedule) -> (ScriptMachine, Trace) {
     let mut machine = ScriptMachine::new(script);
@@ -29,7 +32,7 @@ fn races_stay_and_get_simpler() {
         let mut machine = ScriptMachine::new(&script);
         let start = machine.fingerprint();
         for found in sync(&mut machine, &LIMITS).races {
-            let simple = race(&mut machine, &found, STEPS);
+            let simple = race(&mut machine, &found, STEPS, &NEVER);
             assert_eq!(machine.fingerprint(), start, "seed {seed}: the machine is back at its start");
             assert_eq!(simple.key, found.key);
             let (_, trace) = replay(&script, &simple.visibility, &simple.schedule);
@@ -57,7 +60,7 @@ fn problems_stay() {
         let script = generate(seed, &Profile::EVERYTHING);
         let mut machine = ScriptMachine::new(&script);
         for found in sync(&mut machine, &LIMITS).problems {
-            let simple = problem(&mut machine, &found, STEPS);
+            let simple = problem(&mut machine, &found, STEPS, &NEVER);
             let (there, _) = replay(&script, &simple.visibility, &simple.schedule);
             let (then, _) = replay(&script, &found.visibility, &found.schedule);
             let looks = |machine: &ScriptMachine, problems: &[Problem]| {
@@ -83,7 +86,7 @@ fn without_steps_nothing_changes() {
         let script = generate(seed, &Profile::EVERYTHING);
         let mut machine = ScriptMachine::new(&script);
         for found in sync(&mut machine, &LIMITS).races {
-            assert_eq!(race(&mut machine, &found, 0), found);
+            assert_eq!(race(&mut machine, &found, 0, &NEVER), found);
             races += 1;
         }
     }

@@ -50,8 +50,12 @@ fn parse(line: &str) -> Check {
 }
 
 fn load(file: &Path, flags: &[String]) -> Interp {
-    let request =
-        Request { inputs: vec![file.to_owned()], cflags: flags.to_vec(), data_model: None, target: None };
+    let request = Request {
+        inputs: vec![file.to_owned()],
+        cflags: flags.to_vec(),
+        data_model: None,
+        ..Request::default()
+    };
     let program = raddle_frontend::load(&request).expect("the programs are valid C").program;
     let models = Models::resolve(&program, &Config::default());
     Interp::new(Arc::new(program), Arc::new(models), Options::default()).expect("the programs have a main")

@@ -96,7 +96,7 @@ fn directly(script: &Script, how: How) -> Option<Outcome> {
 fn through_c(script: &Script, how: How, folder: &Path) -> Result<Option<Outcome>, String> {
     let file = folder.join("script.c");
     std::fs::write(&file, c_text(script).text).map_err(|error| error.to_string())?;
-    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, ..Request::default() };
     let program = raddle_frontend::load(&request).map_err(|error| error.to_string())?.program;
     let models = Models::resolve(&program, &Config::default());
     let program = Arc::new(program);

@@ -174,7 +174,7 @@ fn agrees_as_c(script: &Script, folder: &Path) -> Option<Result<(), String>> {
     let all = every_access(&mut restless(script), &limits(Goal::FirstRace));
     let file = folder.join("script.c");
     std::fs::write(&file, c_text(script).text).expect("the folder can be written");
-    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, ..Request::default() };
     let program = raddle_frontend::load(&request).expect("scripts are valid C").program;
     let models = Models::resolve(&program, &Config::default());
     let options = Options { segment_limit: 10_000, ..Options::default() };

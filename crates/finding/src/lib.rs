@@ -16,5 +16,6 @@ pub use protection::{OrderedAfter, Passage, ProtectedAccess, Protection};
 pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, Natively, ThreadReport};
 pub use recording::{RecordedEvent, RecordedLoop, Recording};
 pub use verdict::{
-    CertificateFile, Deadlocks, Outcome, Proved, PruningCounts, StaticCounts, Stats, UnknownReason, Verdict,
+    CertificateFile, Deadlocks, Outcome, Proved, PruningCounts, Scope, StaticCounts, Stats, UnknownReason,
+    Verdict,
 };

@@ -17,6 +17,35 @@ pub struct Outcome {
     pub stats: Stats,
 }
 
+impl Outcome {
+    /// What a `safe` covers; `None` for every other verdict.
+    pub fn scope(&self) -> Option<Scope> {
+        let ids = || self.assumptions.iter().map(|assumption| assumption.id);
+        (self.verdict == Verdict::Safe).then(|| Scope::of(ids()))
+    }
+}
+
+/// Which inputs an answer covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    AllInputs,
+    /// Arguments, standard input, environment and contents of files as they were, or as they were modelled.
+    ThisInput,
+}
+
+impl Scope {
+    /// Assumptions that restrict an answer to the input that the executions were given.
+    pub const INPUT: [&'static str; 2] = ["A-INPUT", "A-IO"];
+
+    /// The scope of an answer that rests on these assumptions.
+    pub fn of<'a>(assumptions: impl IntoIterator<Item = &'a str>) -> Scope {
+        match assumptions.into_iter().any(|id| Self::INPUT.contains(&id)) {
+            true => Scope::ThisInput,
+            false => Scope::AllInputs,
+        }
+    }
+}
+
 /// Speaks of data races alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

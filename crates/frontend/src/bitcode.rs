@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use inkwell::context::Context;
 use raddle_ir::DataModel;
@@ -41,7 +42,7 @@ pub(crate) fn link<'c>(
     let mut modules = Vec::new();
     let (mut warnings, mut withheld) = (Vec::new(), BTreeSet::new());
     for unit in &compiled.units {
-        let module = read(context, unit, compiled.data_model)?;
+        let module = read(context, unit, compiled.data_model, &request.stop)?;
         let found = data_model(&module).ok_or_else(|| FrontendError::ForeignTarget {
             path: unit.source.clone(),
             triple: module.triple(),
@@ -97,18 +98,27 @@ fn withheld_bodies(module: &Module<'_>) -> Vec<String> {
 }
 
 /// The data model of a bitcode file, if it can be read and says one.
-pub(crate) fn data_model_of(path: &Path) -> Option<DataModel> {
-    check(path).ok()?;
+pub(crate) fn data_model_of(path: &Path, stop: &AtomicBool) -> Option<DataModel> {
+    check(path, stop).ok()?;
     let context = new_context();
     let module = Module::read(&context, path).ok()?;
     data_model(&module)
 }
 
-fn read<'c>(context: &'c Context, unit: &Unit, default: DataModel) -> Result<Module<'c>, FrontendError> {
+fn read<'c>(
+    context: &'c Context,
+    unit: &Unit,
+    default: DataModel,
+    stop: &AtomicBool,
+) -> Result<Module<'c>, FrontendError> {
     let problem = |message| FrontendError::Bitcode { path: unit.source.clone(), message };
     let verified = match unit.origin {
         Origin::Compiled => Verified::Whole,
-        Origin::Given => check(&unit.bitcode).map_err(problem)?,
+        Origin::Given => match check(&unit.bitcode, stop) {
+            Ok(verified) => verified,
+            Err(_) if stop.load(Ordering::Relaxed) => return Err(FrontendError::Stopped),
+            Err(message) => return Err(problem(message)),
+        },
     };
     let mut module = Module::read(context, &unit.bitcode).map_err(problem)?;
     match verified {
@@ -140,7 +150,7 @@ enum Verified {
 }
 
 /// Has `opt`, if there is one, read and verify a file.
-fn check(path: &Path) -> Result<Verified, String> {
+fn check(path: &Path, stop: &AtomicBool) -> Result<Verified, String> {
     let Some(opt) = toolchain::opt() else { return Ok(Verified::NotYet) };
     // Once, as a pass that looks at debug information too, and not while reading, before it and after it.
     const ONCE: &str = "-disable-auto-upgrade-debug-info";
@@ -148,7 +158,7 @@ fn check(path: &Path) -> Result<Verified, String> {
         let options = ["-disable-verify", "-passes=verify", "-disable-output"].iter().chain(options);
         let mut arguments: Vec<OsString> = options.map(OsString::from).collect();
         arguments.extend(["--".into(), path.into()]);
-        toolchain::run(&opt, &arguments, None).map_err(|error| error.to_string())
+        toolchain::run(&opt, &arguments, None, stop).map_err(|error| error.to_string())
     };
     if run(&[ONCE])?.success {
         return Ok(Verified::Whole);

@@ -11,6 +11,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use raddle_ir::DataModel;
 
@@ -147,14 +148,14 @@ pub(crate) fn compile(plan: &Plan, request: &Request) -> Result<Compiled, Fronte
         // Sources follow the bitcode that they are linked with.
         None if needs_clang => {
             let given = jobs.iter().find(|job| job.kind == InputKind::Bitcode);
-            given.and_then(|job| bitcode::data_model_of(&job.input)).unwrap_or(DataModel::Lp64)
+            given.and_then(|job| bitcode::data_model_of(&job.input, &request.stop)).unwrap_or(DataModel::Lp64)
         }
         None => DataModel::Lp64,
     };
     let clang = if needs_clang { toolchain::clang()? } else { PathBuf::new() };
     let results = run_all(&jobs, |index, job| {
         let output = folder.path().join(format!("{index}.bc"));
-        job.run(&clang, data_model, &output)
+        job.run(&clang, data_model, &output, &request.stop)
     });
     let (mut units, mut warnings, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     for (job, result) in jobs.iter().zip(results) {
@@ -260,7 +261,13 @@ impl Job {
         }
     }
 
-    fn run(&self, clang: &Path, data_model: DataModel, output: &Path) -> Result<Done, FrontendError> {
+    fn run(
+        &self,
+        clang: &Path,
+        data_model: DataModel,
+        output: &Path,
+        stop: &AtomicBool,
+    ) -> Result<Done, FrontendError> {
         if self.kind == InputKind::Bitcode {
             return Ok(Done { bitcode: Some(self.input.clone()), replaced: false, warnings: Vec::new() });
         }
@@ -270,7 +277,7 @@ impl Job {
         for attempt in self.attempts() {
             let mut functions = Functions::Declared;
             loop {
-                let outcome = self.clang(clang, data_model, &flags, attempt, functions, output)?;
+                let outcome = self.clang(clang, data_model, &flags, attempt, functions, output, stop)?;
                 if outcome.success {
                     let replaced = attempt.replace;
                     return Ok(Done { bitcode: Some(output.to_owned()), replaced, warnings });
@@ -330,6 +337,7 @@ impl Job {
         attempt: Attempt,
         functions: Functions,
         output: &Path,
+        stop: &AtomicBool,
     ) -> Result<Outcome, FrontendError> {
         let mut arguments: Vec<OsString> = Vec::new();
         arguments.push(match data_model {
@@ -355,7 +363,7 @@ impl Job {
         arguments.push("-o".into());
         arguments.push(output.into());
         arguments.push(file_argument(&self.input));
-        run(clang, &arguments, self.directory.as_deref())
+        run(clang, &arguments, self.directory.as_deref(), stop)
     }
 }
 

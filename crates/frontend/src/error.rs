@@ -45,6 +45,8 @@ pub enum FrontendError {
     SeveralTargets { path: PathBuf, candidates: Vec<String> },
     #[error("{}: no program `{target}`; there are: {}", .path.display(), .candidates.join(", "))]
     NoSuchTarget { path: PathBuf, target: String, candidates: Vec<String> },
+    #[error("stopped while the program was compiled")]
+    Stopped,
     #[error("{what}: {reason}")]
     Tool { what: String, reason: String },
 }

@@ -11,6 +11,7 @@ mod database;
 pub mod embedded;
 mod error;
 mod inputs;
+mod leave;
 mod llvm;
 mod lower;
 mod preprocessed;
@@ -19,13 +20,16 @@ mod sited;
 mod toolchain;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use raddle_ir::{DataModel, Program};
 
 pub use error::FrontendError;
+pub use leave::leave;
 pub use release::Release;
 pub use sited::{SITE_KIND, Sited, SitedUnit, link_sited, load_sited};
-pub use toolchain::clang;
+pub use toolchain::{clang, resident_bytes, resident_bytes_of_tools};
 
 /// What to load.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +43,8 @@ pub struct Request {
     pub data_model: Option<DataModel>,
     /// Which program of a `compile_commands.json` to take, by the source that has its `main`.
     pub target: Option<String>,
+    /// Set to stop: tools that run are killed, and the result is [`FrontendError::Stopped`].
+    pub stop: Arc<AtomicBool>,
 }
 
 /// A program ready for the engines.

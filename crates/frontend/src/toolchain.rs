@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::FrontendError;
@@ -57,6 +58,7 @@ pub(crate) fn run(
     program: &Path,
     arguments: &[OsString],
     directory: Option<&Path>,
+    stop: &AtomicBool,
 ) -> Result<Outcome, FrontendError> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -82,7 +84,12 @@ pub(crate) fn run(
         let _ = ended.send(());
         bytes
     });
-    let status = wait(&mut child, &end).map_err(problem)?;
+    let running = Running::new(child.id());
+    let status = wait(&mut child, &end, stop).map_err(problem)?;
+    drop(running);
+    if status.is_none() && stop.load(Ordering::Relaxed) {
+        return Err(FrontendError::Stopped);
+    }
     let bytes = reader.join().unwrap_or_default();
     let mut message = String::from_utf8_lossy(&bytes).trim_end().to_owned();
     let Some(status) = status else {
@@ -95,24 +102,59 @@ pub(crate) fn run(
     Ok(Outcome { success: status.success(), message })
 }
 
-/// The child's end, or `None` when it took too long and was stopped. `end`: it has closed its standard error.
-fn wait(child: &mut Child, end: &Receiver<()>) -> std::io::Result<Option<ExitStatus>> {
+/// The child's end, or `None` when it took too long or `stop` was set, and it was killed. `end`: it has closed its standard error.
+fn wait(child: &mut Child, end: &Receiver<()>, stop: &AtomicBool) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
+    let is_over = || start.elapsed() > LONGEST_RUN || stop.load(Ordering::Relaxed);
     // It is closed when the process ends, mostly.
-    let _ = end.recv_timeout(LONGEST_RUN);
+    while end.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) && !is_over() {}
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if start.elapsed() > LONGEST_RUN {
+        if is_over() {
             child.kill()?;
             child.wait()?;
             return Ok(None);
         }
         std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
+        pause = (pause * 2).min(PERIOD);
     }
+}
+
+/// Looks at a running tool this often.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// Tools that run at present.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// One of them.
+struct Running(u32);
+
+impl Running {
+    fn new(id: u32) -> Self {
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+        Self(id)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| *id != self.0);
+    }
+}
+
+/// Memory that clang and other tools use now, where the system tells.
+pub fn resident_bytes_of_tools() -> u64 {
+    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    running.into_iter().filter_map(|id| resident_bytes(&format!("/proc/{id}/statm"))).sum()
+}
+
+/// What a file of the form of `/proc/self/statm` says.
+pub fn resident_bytes(statm: &str) -> Option<u64> {
+    let pages: u64 = std::fs::read_to_string(statm).ok()?.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * 4096)
 }
 
 fn prefixed(tool: &str) -> Option<PathBuf> {

@@ -5,12 +5,13 @@ use crate::compile::{self, Surroundings};
 use crate::libc::SharedState;
 use crate::memory::Memory;
 use crate::options::Options;
+use crate::reached::Reached;
 use crate::thread::Frame;
 use crate::values::{self, Values};
 use raddle_base::SiteId;
-use raddle_ir::{FunctionId, Program, Ty};
+use raddle_ir::{BlockId, FunctionId, Program, Ty};
 use raddle_libmodel::{Meaning, Models};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 pub(crate) struct Image {
@@ -29,6 +30,7 @@ pub(crate) struct Image {
     pub first_blocks: Vec<u32>,
     /// Whether the ids of threads are used for joining only, once somebody wants to know.
     pub ids_are_joined: OnceLock<bool>,
+    pub reached: Reached,
 }
 
 /// What calling a function means here.
@@ -57,7 +59,7 @@ impl Image {
             branches: &options.branches,
         };
         let first_blocks = first_blocks(&program);
-        let funcs = program
+        let funcs: Vec<Option<Func>> = program
             .functions
             .iter()
             .map(|(id, function)| {
@@ -69,6 +71,7 @@ impl Image {
         let values = values::of_calls(&program, &models, &*options.values);
         let shared = SharedState::of(&models);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
+        let reached = Reached::new(program.sites.len(), &funcs);
         Self {
             program,
             models,
@@ -81,11 +84,16 @@ impl Image {
             shared,
             first_blocks,
             ids_are_joined: OnceLock::new(),
+            reached,
         }
     }
 
     pub fn func(&self, function: FunctionId) -> &Func {
         self.funcs[function.0 as usize].as_ref().expect("only functions with a body are entered")
+    }
+
+    pub fn reached_blocks(&self) -> BTreeSet<(FunctionId, BlockId)> {
+        self.reached.blocks(&self.funcs)
     }
 
     pub fn has_body(&self, function: FunctionId) -> bool {

@@ -5,18 +5,20 @@ use crate::exec::{Calls, Cx};
 use crate::image::{Callable, Image};
 use crate::memory::Memory;
 use crate::options::{Options, StartError};
+use crate::reached::By;
 use crate::thread::{Stand, Thread};
 use crate::threads::Threads;
 use crate::world::{State, Watch, World};
 use crate::{fingerprint, handles, names, schedule, start};
+use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
-use raddle_ir::{FunctionId, GlobalId, Program};
+use raddle_ir::{BlockId, FunctionId, GlobalId, Program};
 use raddle_libmodel::{Effect, Models};
 use raddle_machine::{
     Canonical, Machine, ObjectInfo, ObjectKind, Operation, Origin, Sink, StackSource, Status, ThreadInfo,
     Visibility,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A program under control of its caller. Clones share the compiled program.
@@ -86,6 +88,16 @@ impl Interp {
     /// The same over all runs of this machine: going back does not forget it.
     pub fn uncovered(&self) -> BTreeSet<String> {
         self.uncovered.iter().chain(self.incomplete_reasons()).cloned().collect()
+    }
+
+    /// Sites of events, with the threads that made them, over all runs of all machines that this one was cloned from or to.
+    pub fn reached_sites(&self) -> BTreeMap<SiteId, By> {
+        self.image.reached.sites()
+    }
+
+    /// Blocks that were entered, likewise.
+    pub fn reached_blocks(&self) -> BTreeSet<(FunctionId, BlockId)> {
+        self.image.reached_blocks()
     }
 
     /// Bytes held for the program's memory and for going back. Does not grow from run to run.

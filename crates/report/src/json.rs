@@ -12,6 +12,7 @@ pub fn json(outcome: &Outcome) -> String {
     let report = Report {
         schema: 1,
         verdict: names::verdict(outcome.verdict),
+        scope: outcome.scope().map(names::scope),
         deadlocks: names::deadlocks(outcome.deadlocks),
         findings: outcome.findings.iter().map(finding).collect(),
         proved: outcome
@@ -63,6 +64,9 @@ pub fn json(outcome: &Outcome) -> String {
 struct Report<'a> {
     schema: u32,
     verdict: &'static str,
+    /// What `safe` covers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'static str>,
     deadlocks: &'static str,
     findings: Vec<FindingJson<'a>>,
     proved: Vec<ProvedJson<'a>>,

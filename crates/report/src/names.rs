@@ -1,13 +1,20 @@
 //! The words of the forms that programs read, JSON and SARIF: part of the schema, never changed for style.
 
 use crate::full::shell_word;
-use raddle_finding::{Deadlocks, Evidence, UnknownReason, Verdict};
+use raddle_finding::{Deadlocks, Evidence, Scope, UnknownReason, Verdict};
 
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Race => "race",
         Verdict::Safe => "safe",
         Verdict::Unknown => "unknown",
+    }
+}
+
+pub(crate) fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::AllInputs => "all inputs",
+        Scope::ThisInput => "this input",
     }
 }
 

@@ -50,6 +50,7 @@ pub fn sarif(outcome: &Outcome) -> String {
             column_kind: "utf16CodeUnits",
             properties: RunProperties {
                 verdict: names::verdict(outcome.verdict),
+                scope: outcome.scope().map(names::scope),
                 deadlocks: names::deadlocks(outcome.deadlocks),
                 assumptions: outcome.assumptions.iter().map(|assumption| assumption.id).collect(),
                 deadlock_assumptions: outcome
@@ -125,6 +126,8 @@ struct Notification {
 #[serde(rename_all = "camelCase")]
 struct RunProperties {
     verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'static str>,
     deadlocks: &'static str,
     assumptions: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -3,7 +3,7 @@
 use crate::full::shell_word;
 use crate::names;
 use crate::style::{Look, Paint, wrap};
-use raddle_finding::{Assumption, CertificateFile, FindingKind, Outcome, Verdict};
+use raddle_finding::{Assumption, CertificateFile, FindingKind, Outcome, Scope, Verdict};
 
 /// `verdict: race, 2 data races; deadlocks: none; 12 executions`
 pub(crate) fn verdict_line(outcome: &Outcome) -> String {
@@ -14,11 +14,18 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
     let doubtful = outcome.findings.len() - races - others - possible;
     let mut line = match outcome.verdict {
         Verdict::Race => format!("verdict: race, {}", count(races, "data race", "data races")),
-        Verdict::Safe => "verdict: safe, no data race".to_owned(),
+        Verdict::Safe => match outcome.scope() {
+            Some(Scope::ThisInput) => "verdict: safe for this input, no data race".to_owned(),
+            Some(Scope::AllInputs) | None => "verdict: safe, no data race".to_owned(),
+        },
         Verdict::Unknown => "verdict: unknown".to_owned(),
     };
     if possible > 0 {
-        line.push_str(&format!(", {}", count(possible, "possible data race", "possible data races")));
+        let possible = count(possible, "possible data race", "possible data races");
+        line.push_str(&match outcome.verdict {
+            Verdict::Safe => format!("; {possible} with another input"),
+            Verdict::Race | Verdict::Unknown => format!(", {possible}"),
+        });
     }
     if others > 0 {
         line.push_str(&format!("; {}", count(others, "other error", "other errors")));

@@ -259,6 +259,21 @@ fn proved() -> Outcome {
     outcome
 }
 
+/// No execution came to an access that is warned of, because of the input.
+fn this_input() -> Outcome {
+    let Outcome { mut findings, .. } = warnings();
+    findings.truncate(1);
+    let mut outcome = outcome(Verdict::Safe, findings);
+    outcome.assumptions = ["A-BOUNDS", "A-INPUT", "A-THREAD"].map(Assumption::named).to_vec();
+    outcome.unknown_reasons = vec![UnknownReason {
+        place: "queue.c:13".to_owned(),
+        text: "the access to q->count was not reached: no thread was started; the branch at queue.c:29 always went \
+               another way"
+            .to_owned(),
+    }];
+    outcome
+}
+
 fn no_threads() -> Outcome {
     let mut outcome = outcome(Verdict::Safe, vec![]);
     outcome.deadlocks = Deadlocks::Unknown;
@@ -366,6 +381,7 @@ fn all_forms() {
         ("warnings", warnings()),
         ("proved", proved()),
         ("no_threads", no_threads()),
+        ("this_input", this_input()),
     ];
     for (name, outcome) in &outcomes {
         let wide = full(outcome, &sources, &Look::default());
@@ -378,10 +394,12 @@ fn all_forms() {
         assert_ne!(coloured, wide);
         assert_eq!(plain(&coloured), wide);
     }
-    let narrow = full(&race(), &sources, &Look { width: 50, ..Look::default() });
-    check("race.narrow.txt", &narrow);
-    let unfoldable = |line: &str| line.contains("raddle replay") || !line.trim().contains(' ');
-    assert!(narrow.lines().all(|line| line.chars().count() <= 50 || unfoldable(line)), "{narrow}");
+    for (name, outcome) in [("race", race()), ("this_input", this_input())] {
+        let narrow = full(&outcome, &sources, &Look { width: 50, ..Look::default() });
+        check(&format!("{name}.narrow.txt"), &narrow);
+        let unfoldable = |line: &str| line.contains("raddle replay") || !line.trim().contains(' ');
+        assert!(narrow.lines().all(|line| line.chars().count() <= 50 || unfoldable(line)), "{narrow}");
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn compile_file(
         inputs: vec![path.to_path_buf()],
         cflags: cflags.to_vec(),
         data_model: Some(model),
-        target: None,
+        ..Request::default()
     };
     let program = load(&request).map_err(|e| format!("{}: {e}", path.display()))?.program;
     let models = Models::resolve(&program, config);

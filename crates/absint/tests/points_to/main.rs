@@ -46,7 +46,7 @@ fn compile_file(path: &Path, model: DataModel, cflags: &[String]) -> Result<Prog
         inputs: vec![path.to_path_buf()],
         cflags: cflags.to_vec(),
         data_model: Some(model),
-        target: None,
+        ..Request::default()
     };
     Ok(load(&request).map_err(|e| format!("{}: {e}", path.display()))?.program)
 }

@@ -31,7 +31,7 @@ fn a_search_leaves_a_tree_that_certify_accepts() {
         .expect(0, &["verdict: safe", "proved by explore: raddle certify tree.cert"]);
     scratch
         .raddle(&["certify", "tree.cert"])
-        .expect(0, &["accepted: no data race, assuming A-INPUT, A-THREAD; 2 runs repeated"]);
+        .expect(0, &["accepted: no data race for this input, assuming A-INPUT, A-THREAD; 2 runs repeated"]);
     // Without a name it is written beside the witnesses.
     scratch
         .raddle(&["explore", "lockers.c"])

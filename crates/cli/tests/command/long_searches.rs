@@ -86,7 +86,7 @@ fn wrong_checkpoints_are_refused() {
         (whole.replace("\\\"pass\\\":1", "\\\"pass\\\":2"), "it was changed"),
         (String::new(), "it is cut"),
         ("[]".to_owned(), "it is cut"),
-        (whole.replace("checkpoint 1", "checkpoint 7"), "another version"),
+        (whole.replace("checkpoint 2", "checkpoint 7"), "another version"),
     ] {
         assert_ne!(damaged, whole);
         scratch.file("kept", damaged);

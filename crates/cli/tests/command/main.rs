@@ -5,6 +5,8 @@ mod certificates;
 mod examples;
 mod explore_bad_input;
 mod flags;
+mod inputs;
+mod limits;
 mod long_searches;
 mod replay;
 mod run;

@@ -71,7 +71,7 @@ fn a_proof_is_a_file_that_certify_accepts() {
         .expect(0, &["raddle certify proof.json"]);
     scratch
         .raddle(&["certify", "proof.json"])
-        .expect(0, &["proof.json: accepted: no data race, assuming A-BOUNDS"]);
+        .expect(0, &["proof.json: accepted: no data race for all inputs, assuming A-BOUNDS"]);
     let proof = std::fs::read_to_string(scratch.path("proof.json")).unwrap();
     scratch
         .raddle(&["certify", "proof.json", text(&example("queue_fixed.c"))])

@@ -159,6 +159,7 @@ pub(crate) fn program(subject: &Subject, loaded: &Loaded) -> Result<Result<Ready
         cflags: subject.cflags.clone(),
         data_model: subject.data_model,
         target: subject.target.clone(),
+        ..raddle_frontend::Request::default()
     };
     Ok(match build_controlled(&request, &own_locks)? {
         Ok(program) => Ok(Ready::Made(program)),

@@ -60,7 +60,7 @@ fn random_programs_follow_random_schedules() {
 /// How many random schedules the program has followed; panics at one that it has not.
 fn follow(subject: &Subject, seed: u64) -> usize {
     // Some fixtures are for 32 bits only, or no program.
-    let Ok(loaded) = load(subject) else { return 0 };
+    let Ok(loaded) = load(subject, &std::sync::Arc::default()) else { return 0 };
     // Kernel functions cannot be linked.
     let Ok(Ok(program)) = program(subject, &loaded) else { return 0 };
     let mut followed = 0;

@@ -6,7 +6,7 @@ use raddle_facts::StaticProof;
 use raddle_finding::{CertificateFile, Explanation, Finding, Proved, StaticCounts, UnknownReason};
 use raddle_ir::{FunctionId, Program, SiteId, program_hash};
 use raddle_libmodel::Models;
-use raddle_lockset::{Analysis, Listing, Options};
+use raddle_lockset::{Analysis, Listing, Options, Warning};
 use std::collections::BTreeSet;
 
 /// What the analysis is asked.
@@ -43,6 +43,8 @@ pub(crate) struct Statically {
     /// Pairs of source places that are left.
     places: u64,
     listing: Listing,
+    /// Per warning, those of `findings` first: the pairs of accesses that it is about. Not all where `listing` says so.
+    pub(crate) pairs: Vec<BTreeSet<(SiteId, SiteId)>>,
     /// The pairs of source places that are warned of; `None`: not all are listed.
     warned: Option<BTreeSet<(Place, Place)>>,
     /// The pairs of sites that may be the first race of a run of `main`, as the checker sees it; `None`: any may be.
@@ -93,6 +95,7 @@ pub(crate) fn analyse(
         free_variables: analysis.free_variables(),
         places: counters.places,
         listing: analysis.listing,
+        pairs: analysis.warnings.iter().map(|warning| pairs(&analysis, warning)).collect(),
         warned: warned(program, &analysis),
         open: None,
         assumptions,
@@ -153,11 +156,31 @@ impl Statically {
         Some(program.sites.ids().filter(|site| places.contains(&place_of(program, *site))).collect())
     }
 
+    /// Why not all pairs that may race are warned of; `None`: all are.
+    pub(crate) fn incomplete(&self) -> Option<String> {
+        match self.gaps.first() {
+            Some(gap) => {
+                let at = if gap.place.is_empty() { String::new() } else { format!("{}: ", gap.place) };
+                Some(format!("the static analysis does not understand all of the program ({at}{})", gap.text))
+            }
+            None if self.listing != Listing::Complete => {
+                Some("the static analysis warns of more pairs than are listed".to_owned())
+            }
+            None => None,
+        }
+    }
+
     /// Whether the analysis says that accesses of these sites never race.
     pub(crate) fn rules_out(&self, program: &Program, a: SiteId, b: SiteId) -> bool {
         let Some(warned) = self.warned.as_ref().filter(|_| self.gaps.is_empty()) else { return false };
         !warned.contains(&pair(program, a, b))
     }
+}
+
+fn pairs(analysis: &Analysis, warning: &Warning) -> BTreeSet<(SiteId, SiteId)> {
+    let origin = |access: usize| analysis.expanded.site_origin[analysis.accesses[access].site];
+    let contexts = warning.contexts.iter().map(|(a, b)| (origin(*a), origin(*b)));
+    contexts.chain([(warning.first, warning.second)]).collect()
 }
 
 fn warned(program: &Program, analysis: &Analysis) -> Option<BTreeSet<(Place, Place)>> {
@@ -221,12 +244,14 @@ impl Statically {
             free_variables: Vec::new(),
             places: 0,
             listing: Listing::Complete,
+            pairs: Vec::new(),
             warned: Some(BTreeSet::new()),
             open: None,
         }
     }
 
     pub(crate) fn warning(mut self, program: &Program, a: SiteId, b: SiteId) -> Statically {
+        self.pairs.push([(a, b)].into());
         self.warned.get_or_insert_default().insert(pair(program, a, b));
         self
     }

@@ -20,7 +20,8 @@ impl<C> Search<'_, '_, '_, C> {
         if let Some(lock) = threads.filter_map(|thread| self.grouping.looks_at(machine, thread)).next() {
             return Err(PassEnd::LockSeen(lock));
         }
-        let (weak, origin) = weak_trace(&self.run).map_err(PassEnd::LockSeen)?;
+        let (weak, origin) = weak_trace(&self.run, &|| self.tally.out_of_time().is_some())
+            .map_err(|unclear| unclear.map_or_else(|| self.tally.given_up(), PassEnd::LockSeen))?;
         let mut moved = false;
         for RacePair { first, second } in pairs::list(&weak, Listing::OncePerSite) {
             let key = key(&weak.events[first], &weak.events[second]);
@@ -28,11 +29,15 @@ impl<C> Search<'_, '_, '_, C> {
                 continue;
             }
             moved = true;
+            self.tally.go_on()?;
             let (first, second) = (self.step_of(origin[first]), self.step_of(origin[second]));
-            let shown = self
-                .rearranged(first, second)
-                .into_iter()
-                .find_map(|steps| self.replayed(machine, &steps).filter(|(trace, _)| shows(trace, &key)));
+            let mut shown = None;
+            for steps in self.rearranged(first, second)? {
+                shown = self.replayed(machine, &steps)?.filter(|(trace, _)| shows(trace, &key));
+                if shown.is_some() {
+                    break;
+                }
+            }
             let Some((trace, path)) = shown else { return Err(PassEnd::LocksMatter) };
             self.tally.shown(&trace, &path);
             self.tally.decide()?;
@@ -49,7 +54,7 @@ impl<C> Search<'_, '_, '_, C> {
     }
 
     /// Runs of the class, up to both steps, in which as little as possible is between them.
-    fn rearranged(&self, first: usize, second: usize) -> Vec<Vec<usize>> {
+    fn rearranged(&self, first: usize, second: usize) -> Result<Vec<Vec<usize>>, PassEnd> {
         let steps = &self.run.steps;
         let before = |a: usize, b: usize| a != b && steps[a].is_before(&steps[b]);
         let needed =
@@ -63,6 +68,7 @@ impl<C> Search<'_, '_, '_, C> {
             let mut left = behind;
             let mut order = [ahead, vec![first]].concat();
             while !left.is_empty() {
+                self.tally.go_on()?;
                 let free = |at: &&usize| left.iter().all(|other| !before(*other, **at));
                 let next = left.iter().filter(free).find(of_others).or_else(|| left.iter().find(free));
                 let next = *next.expect("the first of them is free");
@@ -74,29 +80,30 @@ impl<C> Search<'_, '_, '_, C> {
         } else {
             orders.push([needed, vec![second, first]].concat());
         }
-        orders
+        Ok(orders)
     }
 
-    /// Performs the steps from the start. `None` when one is not possible.
+    /// Performs the steps from the start. `None` when one is not possible, the end of the pass when there is no time.
     fn replayed<M: Machine<Checkpoint = C>>(
         &mut self,
         machine: &mut M,
         steps: &[usize],
-    ) -> Option<(Trace, Vec<Taken>)> {
+    ) -> Result<Option<(Trace, Vec<Taken>)>, PassEnd> {
         self.reach(machine, 0);
         let (mut recorder, mut path) = (Recorder::default(), Vec::new());
         let mut enabled = self.nodes[0].enabled.clone();
         let mut after = Vec::new();
         for at in steps {
             let choice = self.run.steps[*at].action.choice;
+            self.tally.go_on()?;
             if !enabled.contains(&choice) {
-                return None;
+                return Ok(None);
             }
             let mut into = Into { recorder: &mut recorder, path: &mut path, standpoints: None };
             perform(machine, choice, &enabled, &mut after, &mut into, &self.grouping);
             std::mem::swap(&mut enabled, &mut after);
         }
-        Some((recorder.trace().clone(), path))
+        Ok(Some((recorder.trace().clone(), path)))
     }
 
     /// To the end of the present run.

@@ -169,7 +169,8 @@ impl<C> Search<'_, '_, '_, C> {
             points.push(races + variants + usize::from(!node.plan().tree.is_empty()));
         }
         let asked: Vec<usize> = (0..end).filter(|depth| points[*depth] > 0).collect();
-        let clean = pruning.clean_from(&self.run, status, &asked, |depth| &self.nodes[depth].stands);
+        let stop = || self.tally.out_of_time().is_some();
+        let clean = pruning.clean_from(&self.run, status, (&asked, &stop), |depth| &self.nodes[depth].stands);
         let Some((clean, later)) = clean else { return end };
         if (0..clean).any(|depth| self.run.may_meet(depth, clean, later)) {
             return end;

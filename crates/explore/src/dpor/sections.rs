@@ -198,8 +198,11 @@ impl Action {
 }
 
 /// The trace of a run in which locks order only what is ordered in every run of the class, and where each of its events comes from.
-/// Or a lock whose initialisation or destruction is not ordered with the sections of that lock.
-pub(crate) fn weak_trace(run: &Run) -> Result<(Trace, Vec<usize>), Addr> {
+/// Or a lock whose initialisation or destruction is not ordered with the sections of that lock; or `None`, when it was stopped.
+///
+/// A release orders an acquisition only through one later section, where that orders it too: otherwise the events of one lock
+/// would grow with the square of its sections.
+pub(crate) fn weak_trace(run: &Run, stop: &dyn Fn() -> bool) -> Result<(Trace, Vec<usize>), Option<Addr>> {
     let events = &run.recorder.trace().events;
     let mut weak = Weak::default();
     let mut step = 0;
@@ -207,19 +210,13 @@ pub(crate) fn weak_trace(run: &Run) -> Result<(Trace, Vec<usize>), Addr> {
         while run.steps.get(step + 1).is_some_and(|next| run.path[next.taken].events <= at) {
             step += 1;
         }
+        if at.is_multiple_of(LOOK) && stop() {
+            return Err(None);
+        }
         match event.kind {
             EventKind::Acquire { lock, mode } => {
-                let before: Vec<Addr> = weak
-                    .releases
-                    .get(&lock)
-                    .into_iter()
-                    .flatten()
-                    .filter(|release| release.mode == LockMode::Exclusive || mode == LockMode::Exclusive)
-                    .filter(|release| {
-                        release.step == step || run.steps[release.step].is_before(&run.steps[step])
-                    })
-                    .map(|release| release.name)
-                    .collect();
+                let before = weak.before(run, lock, mode, step);
+                weak.taken.insert((event.thread, lock), step);
                 for name in before {
                     weak.push(
                         at,
@@ -229,7 +226,7 @@ pub(crate) fn weak_trace(run: &Run) -> Result<(Trace, Vec<usize>), Addr> {
                         },
                     );
                 }
-                weak.is_ordered_after_births(lock, event.thread)?;
+                weak.is_ordered_after_births(lock, event.thread).map_err(Some)?;
             }
             EventKind::Release { lock, mode } => {
                 let name = Addr { object: RENAMED, offset: at as u32 };
@@ -238,13 +235,14 @@ pub(crate) fn weak_trace(run: &Run) -> Result<(Trace, Vec<usize>), Addr> {
                     at,
                     Event { kind: EventKind::Release { lock: name, mode: LockMode::Exclusive }, ..*event },
                 );
-                weak.releases.entry(lock).or_default().push(Release { step, mode, name, epoch });
+                let taken = weak.taken.remove(&(event.thread, lock));
+                weak.releases.entry(lock).or_default().push(Release { step, taken, mode, name, epoch });
             }
             EventKind::SyncInit { object } | EventKind::SyncDestroy { object } => {
                 let epoch = weak.clocks.arrived(event);
                 let releases = weak.releases.remove(&object).unwrap_or_default();
                 if releases.iter().any(|release| !weak.clocks.knows(event.thread, release.epoch)) {
-                    return Err(object);
+                    return Err(Some(object));
                 }
                 weak.births.entry(object).or_default().push(epoch);
                 weak.push(at, *event);
@@ -255,6 +253,9 @@ pub(crate) fn weak_trace(run: &Run) -> Result<(Trace, Vec<usize>), Addr> {
     Ok((weak.trace, weak.origin))
 }
 
+/// Events between two looks at the clock.
+const LOOK: usize = 256;
+
 /// No object of a program.
 const RENAMED: ObjectId = ObjectId(u32::MAX - 1);
 
@@ -264,12 +265,16 @@ struct Weak {
     origin: Vec<usize>,
     clocks: Known,
     releases: HashMap<Addr, Vec<Release>>,
+    /// Steps in which locks were taken that are held.
+    taken: HashMap<(ThreadId, Addr), usize>,
     /// Initialisations and destructions.
     births: HashMap<Addr, Vec<Epoch>>,
 }
 
 struct Release {
     step: usize,
+    /// The step that took the lock, where that is known.
+    taken: Option<usize>,
     mode: LockMode,
     /// A lock that nothing else releases.
     name: Addr,
@@ -280,6 +285,24 @@ struct Release {
 struct Known(Clocks);
 
 impl Weak {
+    /// Names of the releases that an acquisition in this step is ordered after in every run of the class, the last ones alone.
+    fn before(&self, run: &Run, lock: Addr, mode: LockMode, step: usize) -> Vec<Addr> {
+        let is_before = |one: usize, two: usize| one == two || run.steps[one].is_before(&run.steps[two]);
+        let mut last: Vec<&Release> = Vec::new();
+        for release in self.releases.get(&lock).into_iter().flatten().rev() {
+            let excludes = release.mode == LockMode::Exclusive || mode == LockMode::Exclusive;
+            // What took the lock exclusively after it is ordered after it, too.
+            let through = |later: &&Release| {
+                later.mode == LockMode::Exclusive
+                    && later.taken.is_some_and(|taken| is_before(release.step, taken))
+            };
+            if excludes && is_before(release.step, step) && !last.iter().any(through) {
+                last.push(release);
+            }
+        }
+        last.iter().rev().map(|release| release.name).collect()
+    }
+
     fn push(&mut self, origin: usize, event: Event) {
         self.clocks.0.arrive(&event);
         self.clocks.0.depart(&event);

@@ -250,6 +250,16 @@ impl<'a> Tally<'a> {
         }
     }
 
+    /// The same, as the end of a pass.
+    pub(super) fn go_on(&self) -> Result<(), PassEnd> {
+        self.out_of_time().map_or(Ok(()), |gap| Err(PassEnd::GivenUp(gap)))
+    }
+
+    /// Work was stopped because there was no time for it.
+    pub(super) fn given_up(&self) -> PassEnd {
+        PassEnd::GivenUp(self.out_of_time().unwrap_or(Gap::Interrupted))
+    }
+
     /// Whether somebody wants to know how far the search has come.
     pub(super) fn is_watched(&self) -> bool {
         self.limits.progress.is_some()

@@ -39,6 +39,8 @@ pub(crate) enum Later {
 /// A run that has ended, as far as the checks need it.
 struct History<'r> {
     run: &'r Run,
+    /// There is no more time.
+    stop: &'r dyn Fn() -> bool,
     events: &'r [Event],
     /// Events that may turn out otherwise another time.
     perhaps: BTreeSet<usize>,
@@ -82,15 +84,15 @@ impl<'a> Pruning<'a> {
     }
 
     /// The depth from which on nothing can race, and what operations come there. `asked` are the depths at which something could be explored, ascending; `stands`
-    /// gives the state before each step. Only those are answered.
+    /// gives the state before each step. Only those are answered. When there is no more time (`stop`), nothing counts as free of races.
     pub(crate) fn clean_from<'s>(
         &mut self,
         run: &Run,
         status: &Status,
-        asked: &[usize],
+        (asked, stop): (&[usize], &dyn Fn() -> bool),
         stands: impl Fn(usize) -> &'s Stands,
     ) -> Option<(usize, Later)> {
-        let mut history = History::of(run)?;
+        let mut history = History::of(run, stop)?;
         // An assumption, assertion or crash that ended the run is a branch that no event tells of.
         history.tells_branches =
             self.oracle.reports_branches() && matches!(status, Status::Exited(_)) && !locks_again(run);
@@ -112,6 +114,9 @@ impl<'a> Pruning<'a> {
     }
 
     fn is_free(&self, history: &History, depth: usize, stands: &Stands) -> bool {
+        if (history.stop)() {
+            return false;
+        }
         let races = !self.is_race_free_by_place(history, depth, stands)
             && !self.is_race_free_by_trace(history, depth);
         let deadlocks = match self.property {
@@ -160,9 +165,15 @@ impl<'a> Pruning<'a> {
                     let ordered = y.known[*thread] > x.at || x.known[*other] > y.at;
                     !ordered && self.may_clash(x, y)
                 };
-                !rest.accesses.iter().any(|x| other_rest.accesses.iter().any(|y| clash(x, y)))
+                !rest
+                    .accesses
+                    .iter()
+                    .any(|x| (history.stop)() || other_rest.accesses.iter().any(|y| clash(x, y)))
             };
             let later = |past: &Past| {
+                if (history.stop)() {
+                    return true;
+                }
                 let clash = |access: &Access| {
                     conflict(past.plainly(), access.plainly())
                         && self.oracle.may_race(past.access.site, access.site)
@@ -217,14 +228,15 @@ impl Past {
 }
 
 impl<'r> History<'r> {
-    /// `None` when the order of the run cannot be told.
-    fn of(run: &'r Run) -> Option<History<'r>> {
-        let (weak, origin) = weak_trace(run).ok()?;
+    /// `None` when the order of the run cannot be told, or there is no time.
+    fn of(run: &'r Run, stop: &'r dyn Fn() -> bool) -> Option<History<'r>> {
+        let (weak, origin) = weak_trace(run, stop).ok()?;
         let events = &run.recorder.trace().events[..];
         let threads =
             events.iter().map(|event| event.thread.index() + 1).chain(created(events)).max().unwrap_or(1);
         let mut history = History {
             run,
+            stop,
             events,
             perhaps: perhaps(run),
             past: Vec::new(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub fn load(script: &Script, folder: &Path) -> Interp {
     let file = folder.join("script.c");
     std::fs::write(&file, c_text(script).text).expect("the folder can be written");
-    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, target: None };
+    let request = Request { inputs: vec![file], cflags: Vec::new(), data_model: None, ..Request::default() };
     let program = raddle_frontend::load(&request).expect("scripts are valid C").program;
     let models = Models::resolve(&program, &Config::default());
     Interp::new(Arc::new(program), Arc::new(models), Options::default()).expect("scripts have a main")

@@ -77,6 +77,7 @@ impl Cx<'_> {
     #[inline(always)]
     fn access_event(&mut self, site: SiteId, kind: EventKind) {
         let event = Event { thread: self.thread.id, site, kind };
+        self.image.reached.event(event.thread, site);
         self.sink.event(event, &super::Calls { image: self.image, frames: &self.thread.frames });
     }
 

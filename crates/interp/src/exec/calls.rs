@@ -163,6 +163,7 @@ impl Cx<'_> {
         }
         self.thread.regs[base + callee.registers as usize..end].copy_from_slice(&callee.consts);
         self.thread.phase = Phase::Start;
+        self.image.reached.enter(function);
         self.thread.frames.push(Frame {
             function,
             pc: 0,

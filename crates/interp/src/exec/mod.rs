@@ -79,6 +79,7 @@ impl<'a> Cx<'a> {
 
     pub fn event_at(&mut self, site: SiteId, kind: EventKind) {
         let event = Event { thread: self.thread.id, site, kind };
+        self.image.reached.event(event.thread, site);
         self.sink.event(event, &Calls { image: self.image, frames: &self.thread.frames });
     }
 

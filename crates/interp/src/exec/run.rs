@@ -9,6 +9,7 @@ use crate::thread::{Action, OnReturn};
 use crate::world::Watch;
 use raddle_event::ProblemKind;
 use raddle_machine::OpKind;
+use std::sync::atomic::Ordering;
 
 /// Instructions before the first look for an endless loop without effect.
 const FIRST_LOOK: i64 = 1024;
@@ -49,6 +50,7 @@ impl Cx<'_> {
             let top = self.thread.top();
             let func = image.func(top.function);
             let code = &func.code[..];
+            let reached = image.reached.targets(top.function);
             let mut pc = top.pc as usize;
             let base = top.base as usize;
             let r = &mut regs[base..base + func.slots as usize];
@@ -79,6 +81,7 @@ impl Cx<'_> {
             macro_rules! jump {
                 ($count:expr, $target:expr) => {{
                     pc = $target as usize;
+                    reached[pc].store(true, Ordering::Relaxed);
                     meter.fuel -= i64::from($count);
                     if meter.fuel < 0 {
                         hand_over!(self.look(&mut meter));
@@ -184,6 +187,7 @@ impl Cx<'_> {
                     Code::Jump { count, target } => jump!(count, target),
                     Code::Goto { target } => {
                         pc = target as usize;
+                        reached[pc].store(true, Ordering::Relaxed);
                         continue;
                     }
                     Code::JumpIf { count, cond, then, other } => {

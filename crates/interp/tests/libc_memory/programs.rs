@@ -141,7 +141,7 @@ fn examine(path: &Path, model: DataModel, declared: &dyn Fn(&Effect) -> MemoryEf
         inputs: vec![path.to_path_buf()],
         cflags: header(&text, "cflags").split_whitespace().map(str::to_owned).collect(),
         data_model: Some(model),
-        target: None,
+        ..Request::default()
     };
     let Ok(loaded) = load(&request) else {
         return Outcome {

@@ -183,7 +183,7 @@ fn run_interpreted(
         inputs: vec![source.to_path_buf()],
         cflags: cflags.iter().map(|f| (*f).to_owned()).collect(),
         data_model: Some(model),
-        target: None,
+        ..Request::default()
     };
     let loaded = load(&request).map_err(|e| Failure::Other(format!("frontend: {e}")))?;
     let models = Models::resolve(&loaded.program, &Config::default());

@@ -149,7 +149,7 @@ fn lower_all(name: &'static str, root: &Path) -> Share {
                         inputs: vec![source.clone()],
                         cflags: cflags.clone(),
                         data_model: Some(DataModel::Lp64),
-                        target: None,
+                        ..Request::default()
                     };
                     let loaded = load(&request);
                     let mut share = share.lock().expect("no worker panicked");
