@@ -7,6 +7,7 @@
 //!
 //! Errs towards fewer gates passed and more opened.
 
+mod detached;
 mod flags;
 mod gates;
 mod handles;

@@ -5,7 +5,7 @@ use super::nonzero::shown;
 use super::places::Places;
 use super::renewed::At;
 use super::unmade::Unmade;
-use super::{Input, join_all};
+use super::{Input, detached, join_all};
 use crate::calls::{Call, Calls, Way};
 use crate::terms::term_of;
 use raddle_base::{Id, IdVec, SiteId};
@@ -45,6 +45,8 @@ pub(super) struct Gates {
     pub matters: IdVec<FunctionId, bool>,
     by_kind: HashMap<GateKind, GateId>,
     openings: HashMap<GateId, Vec<(FunctionId, BlockId, usize)>>,
+    /// Joining one of these orders nothing.
+    pub detached: BTreeSet<ThreadId>,
 }
 
 impl Gates {
@@ -61,6 +63,7 @@ impl Gates {
             matters: input.program.functions.ids().map(|_| false).collect(),
             by_kind: HashMap::new(),
             openings: HashMap::new(),
+            detached: detached::find(input),
         };
         gates.threads(input);
         gates.semaphores(input, spoiled);

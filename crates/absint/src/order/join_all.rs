@@ -25,7 +25,7 @@ pub(super) fn find(input: Input<'_>, gates: &mut Gates) {
         .threads
         .threads
         .iter()
-        .filter(|(_, thread)| thread.many)
+        .filter(|(id, thread)| thread.many && !gates.detached.contains(id))
         .filter_map(|(id, thread)| match thread.start {
             Start::Created(site) if crate::threads::starting_calls(input.calls, thread).len() == 1 => {
                 Some((id, site))

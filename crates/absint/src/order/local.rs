@@ -285,7 +285,7 @@ impl Local {
                 Operation::Wait(barrier) => rounds::one_more(&mut state.rounds, barrier),
                 Operation::Join(operand) => {
                     let thread = handles::of_operand(input, found, &self.registers, function, operand);
-                    if let Some(thread) = thread {
+                    if let Some(thread) = thread.filter(|thread| !gates.detached.contains(thread)) {
                         self.join(gates, function, state, thread);
                     }
                 }

@@ -7,6 +7,7 @@
 //! For a thread of many instances to have passed `Started` of it means one creation, unless the loop that creates them all was left:
 //! [`join_all`] takes it only in that sense.
 
+mod detached;
 mod flags;
 mod gates;
 mod handles;
@@ -209,6 +210,7 @@ impl<'a> Order<'_, 'a> {
         }
         if let Some(handle) = self.gates.joins.get(&site)
             && let Some(thread) = self.handle_of(at.function, *handle, 0)
+            && !self.gates.detached.contains(&thread)
         {
             self.join(at.function, thread, state);
         }

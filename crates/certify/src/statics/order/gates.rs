@@ -6,12 +6,12 @@ use super::super::calls::{Call, Way};
 use super::super::code::{At, Code};
 use super::super::conditions::edge_says;
 use super::super::locks::HeldAt;
-use super::{RULE, flags, join_all, unmade};
+use super::{RULE, detached, flags, join_all, unmade};
 use raddle_base::{Id, SiteId};
 use raddle_facts::{Barrier, GateId, GateKind, Guard, Start, Term, ThreadId, Times};
 use raddle_ir::{BlockId, FunctionId, Operand, Reg};
 use raddle_libmodel::{Effect, How, Returns, SemOp, SyncKind, ThreadOp};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 pub(super) type EdgeOf = (FunctionId, BlockId, BlockId);
 
@@ -26,6 +26,8 @@ pub(super) struct Gates {
     pub waits: HashMap<SiteId, Vec<usize>>,
     /// Calls that join the thread with this handle.
     pub joins: HashMap<SiteId, Operand>,
+    /// Threads that joins say nothing of.
+    pub detached: BTreeSet<ThreadId>,
     /// Per gate; not for `Exited`.
     pub openings: Vec<Vec<At>>,
 }
@@ -40,6 +42,7 @@ impl Gates {
             joined_on_edge: HashMap::new(),
             waits: HashMap::new(),
             joins: HashMap::new(),
+            detached: detached::find(code, accesses),
             openings: vec![Vec::new(); facts.gates.len()],
         };
         for (id, gate) in facts.gates.iter() {

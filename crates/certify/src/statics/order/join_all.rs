@@ -20,7 +20,8 @@ use raddle_libmodel::{Effect, How, ThreadOp};
 const FURTHEST: u64 = 1 << 22;
 
 pub(super) fn find(code: &Code<'_>, accesses: &[Access<'_>], gates: &mut Gates) {
-    let many = code.facts.threads.threads.iter().filter(|(_, thread)| thread.many);
+    let threads = code.facts.threads.threads.iter();
+    let many: Vec<_> = threads.filter(|(id, thread)| thread.many && !gates.detached.contains(id)).collect();
     for (id, thread) in many {
         let mut starts = creations(code, id);
         let (Some((function, call)), None) = (starts.next(), starts.next()) else { continue };
