@@ -30,6 +30,8 @@ struct Body {
     id: FunctionId,
     /// Registers that are pointers as integers.
     was_pointer: Vec<bool>,
+    /// Registers that are the difference of two such.
+    is_difference: Vec<bool>,
     /// Registers that hold a piece of memory on its way.
     moved: Vec<bool>,
     looked_at: Vec<bool>,
@@ -53,6 +55,7 @@ impl Solver<'_> {
         let mut body = Body {
             id,
             was_pointer: vec![false; function.regs.len()],
+            is_difference: vec![false; function.regs.len()],
             moved: vec![false; function.regs.len()],
             looked_at: looked_at(self.program, function),
             steps: steps(function),
@@ -435,13 +438,18 @@ impl Solver<'_> {
         }
     }
 
-    fn binary(&mut self, body: &Body, dst: Reg, op: BinOp, ty: Ty, (a, b): (Operand, Operand)) {
+    fn binary(&mut self, body: &mut Body, dst: Reg, op: BinOp, ty: Ty, (a, b): (Operand, Operand)) {
         let f = body.id;
         let was = |operand: Operand| match operand {
             Operand::Reg(reg) => body.was_pointer[reg.index()],
             Operand::Global(..) => true,
             _ => false,
         };
+        if op == BinOp::Sub && was(a) && was(b) {
+            body.is_difference[dst.index()] = true;
+        }
+        let is_difference =
+            |operand: Operand| matches!(operand, Operand::Reg(reg) if body.is_difference[reg.index()]);
         if ty.access_bytes(self.pointer_bytes) < self.pointer_bytes {
             match op {
                 BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::And | BinOp::Or | BinOp::Xor => {
@@ -461,8 +469,8 @@ impl Solver<'_> {
             (BinOp::Add, _, Some(number)) => self.add_number(f, dst, a, number),
             (BinOp::Add, Some(number), _) => self.add_number(f, dst, b, number),
             (BinOp::Sub, _, Some(number)) => self.add_number(f, dst, a, number.wrapping_neg()),
-            (BinOp::Sub, ..) if was(a) && was(b) => {}
-            (BinOp::Sub, ..) => self.join(f, dst, &[a], LOSE),
+            // The distance of two elements of an array, and no longer that of two addresses.
+            (BinOp::SDiv, _, Some(2..)) if is_difference(a) => {}
             _ => self.join(f, dst, &[a, b], LOSE),
         }
     }

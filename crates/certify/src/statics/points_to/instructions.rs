@@ -318,8 +318,8 @@ fn binary(code: &Code<'_>, at: At, op: BinOp, ty: Ty, a: Operand, b: Operand) ->
         (BinOp::Add, _, Some(n)) => code.moved(&left, by(n)),
         (BinOp::Add, Some(n), _) => code.moved(&right, by(n)),
         (BinOp::Sub, _, Some(n)) => code.moved(&left, by(n.wrapping_neg())),
-        (BinOp::Sub, ..) if was_pointer(code, f, a) && was_pointer(code, f, b) => Places::new(),
-        (BinOp::Sub, ..) => code.lost(&left),
+        // How many elements lie between two addresses: a number.
+        (BinOp::SDiv, _, Some(2..)) if is_difference(code, f, a) => Places::new(),
         _ => {
             let mut both = code.lost(&left);
             both.extend(code.lost(&right));
@@ -331,6 +331,17 @@ fn binary(code: &Code<'_>, at: At, op: BinOp, ty: Ty, a: Operand, b: Operand) ->
 /// Whether the result of an atomic operation of this width may be an address: as in `binary`.
 fn is_mixing(code: &Code<'_>, op: RmwOp, ty: Ty) -> bool {
     ty.access_bytes(code.pointer_bytes()) >= code.pointer_bytes() || !matches!(op, RmwOp::Add | RmwOp::Sub)
+}
+
+fn is_difference(code: &Code<'_>, function: FunctionId, operand: Operand) -> bool {
+    let Operand::Reg(reg) = operand else { return false };
+    let Definition::Inst(block, index) = code.flows[function].definition(reg) else { return false };
+    match &code.program.functions[function].blocks[block].insts[index] {
+        Inst::Bin { op: BinOp::Sub, a, b, .. } => {
+            was_pointer(code, function, *a) && was_pointer(code, function, *b)
+        }
+        _ => false,
+    }
 }
 
 fn was_pointer(code: &Code<'_>, function: FunctionId, operand: Operand) -> bool {
