@@ -103,6 +103,14 @@ pub(crate) fn find(
                     let constant = matches!(effect, Effect::Nothing { .. });
                     assumptions.extend(ids.iter().filter(|id| KEPT.contains(id) || constant));
                 }
+                let name = expanded.program.text(expanded.program.functions[*target].symbol);
+                let number = |at: usize| {
+                    let arg = args.get(at)?;
+                    raddle_absint::terms::term_of(values, function, arg.value).as_constant()
+                };
+                if let Some(text) = not_fresh(name, number) {
+                    gap(call.site, text.to_owned());
+                }
             }
             for effect in &call.effects {
                 match effect {
@@ -206,6 +214,28 @@ fn counted(program: &Program, points_to: &PointsTo, calls: &Calls) -> BTreeSet<O
         }
     }
     found
+}
+
+/// Memory that is not new where the library says so, or that changes without an access.
+fn not_fresh(name: &str, number: impl Fn(usize) -> Option<i64>) -> Option<&'static str> {
+    const SHARED: i64 = 0x01;
+    const FIXED: i64 = 0x10;
+    const ANONYMOUS: i64 = 0x20;
+    const FIXED_NO_REPLACE: i64 = 0x10_0000;
+    match name {
+        "mmap" | "mmap64" => {
+            let fresh = |flags: i64| {
+                flags & (FIXED | FIXED_NO_REPLACE) == 0 && (flags & ANONYMOUS != 0 || flags & SHARED == 0)
+            };
+            (!number(3).is_some_and(fresh)).then_some("a map that may be of memory that is in use already")
+        }
+        // Advice that leaves the contents alone: normal, random, sequential, will need.
+        "madvise" | "posix_madvise" => {
+            (!matches!(number(2), Some(0..=3))).then_some("advice by which memory may lose its contents")
+        }
+        "pthread_attr_setstack" | "pthread_attr_setstackaddr" => Some("a stack in memory of the program"),
+        _ => None,
+    }
 }
 
 /// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no

@@ -97,6 +97,14 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
                     let constant = matches!(effect, Effect::Nothing { .. });
                     needed.extend(ids.iter().filter(|id| SHARED.contains(id) || constant));
                 }
+                let name = code.program.text(code.program.functions[*target].symbol);
+                let number = |at: usize| {
+                    let arg = args.get(at)?;
+                    code.term(function, arg.value, arg.ty)?.as_constant()
+                };
+                if reuses_memory(name, number) {
+                    return code.refuse(call.site, RULE, format!("{name} may give or change memory in use"));
+                }
                 match effect {
                     Effect::Unsupported { reason } => return code.refuse(call.site, RULE, *reason),
                     Effect::Thread(ThreadOp::Cancel { .. }, _) => {
@@ -176,4 +184,17 @@ fn foreign(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), R
         }
     }
     Ok(())
+}
+
+/// Maps at a fixed address or of a shared file, advice other than on the order of accesses, stacks that the program supplies.
+fn reuses_memory(name: &str, number: impl Fn(usize) -> Option<i64>) -> bool {
+    match name {
+        "mmap" | "mmap64" => number(3).is_none_or(|flags| {
+            let (shared, anonymous) = (flags & 0x01 != 0, flags & 0x20 != 0);
+            flags & 0x10_0010 != 0 || shared && !anonymous
+        }),
+        "madvise" | "posix_madvise" => number(2).is_none_or(|advice| !(0..=3).contains(&advice)),
+        "pthread_attr_setstack" | "pthread_attr_setstackaddr" => true,
+        _ => false,
+    }
 }
