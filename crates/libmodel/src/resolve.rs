@@ -1,6 +1,8 @@
 //! From the functions of one program to what calling them means.
 
-use crate::{Answer, Arg, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, VerifierOp, lookup};
+use crate::{
+    Answer, Arg, AtomicCall, Effect, How, LockFamily, Mode, Returns, Row, SyncKind, VerifierOp, lookup,
+};
 use raddle_base::IdVec;
 use raddle_config::{Config, External, LockFunctions, LockMode, TrySuccess};
 use raddle_ir::{DebugType, DebugTypeId, Function, FunctionId, Program, Ty};
@@ -54,7 +56,13 @@ fn meaning(program: &Program, config: &Config, function: &Function) -> Meaning {
             return Meaning::Effect(Effect::Nothing { result: IGNORED }, vec!["A-IGNORE"]);
         }
         return match row {
-            Some(row) => Meaning::Effect(narrowed(row.effect, function), row.assumptions.to_vec()),
+            Some(row) => {
+                let mut assumptions = row.assumptions.to_vec();
+                if is_kernel(&row.effect) {
+                    assumptions.push("A-KLOCK");
+                }
+                Meaning::Effect(narrowed(row.effect, function), assumptions)
+            }
             // Any value, but of which type: not 0, which is what an unknown function would return.
             None if name.starts_with("__VERIFIER_nondet_") => {
                 let reason = "a nondeterministic value of an unknown type";
@@ -163,6 +171,11 @@ fn is_kernel_lock_of_a_header(program: &Program, function: &Function, row: &Row)
             .get(usize::from(lock.0))
             .and_then(|param| param.debug_type)
             .is_some_and(|ty| points_to_kernel_lock(program, ty))
+}
+
+/// Whether only the kernel gives the name of a row its meaning.
+fn is_kernel(effect: &Effect) -> bool {
+    kernel_lock_argument(effect).is_some() || matches!(effect, Effect::Atomic(AtomicCall::Kernel { .. }))
 }
 
 fn kernel_lock_argument(effect: &Effect) -> Option<Arg> {
