@@ -13,10 +13,15 @@ use crate::Roots;
 use crate::accesses::Access;
 use crate::calls::{Calls, Way};
 use crate::terms::{Definitions, term_of};
-use raddle_base::{IdVec, SiteId};
-use raddle_facts::{PointsTo, Start, Term, Thread, ThreadFacts, ThreadId, Times, Values};
-use raddle_ir::{FunctionId, Program};
+use raddle_base::{Id, IdVec, SiteId};
+use raddle_facts::{
+    ObjectKind, Offsets, PointsTo, Start, Term, Thread, ThreadFacts, ThreadId, Times, Values,
+};
+use raddle_ir::{FunctionId, Operand, Program};
 use raddle_libmodel::Effect;
+
+/// Bytes of a control object.
+const ONCE_BYTES: u64 = 4;
 
 pub fn solve(
     program: &Program,
@@ -31,7 +36,7 @@ pub fn solve(
     runs(program, roots, calls, &mut facts);
     loop {
         facts.times = times::solve(program, roots, calls, values, &facts);
-        let grown = multiply(program, calls, definitions, values, &mut facts);
+        let grown = multiply(program, calls, definitions, values, (points_to, accesses), &mut facts);
         if !grown {
             break;
         }
@@ -142,6 +147,7 @@ fn multiply(
     calls: &Calls,
     definitions: &Definitions,
     values: &Values,
+    (points_to, accesses): (&PointsTo, &[Access]),
     facts: &mut ThreadFacts,
 ) -> bool {
     let mut grown = false;
@@ -163,7 +169,9 @@ fn multiply(
                     .map(|(function, position)| {
                         let call = &calls.from[*function][*position];
                         once_control(program, values, *function, call)
-                            .filter(|term| definitions.is_global(facts, *term))
+                            .filter(|(_, term)| definitions.is_global(facts, *term))
+                            .filter(|(control, _)| !is_written(points_to, accesses, *function, *control))
+                            .map(|(_, term)| term)
                     })
                     .collect();
                 controls.iter().any(|control| control.is_none() || *control != controls[0])
@@ -177,13 +185,31 @@ fn multiply(
     grown
 }
 
-/// The control object of a `pthread_once` call.
+/// Whether a control object may be written as plain memory: then the function may run again.
+fn is_written(points_to: &PointsTo, accesses: &[Access], function: FunctionId, control: Operand) -> bool {
+    let places: Vec<_> = match control {
+        Operand::Reg(reg) => points_to.targets_of(points_to.regs[function][reg.index()]).to_vec(),
+        Operand::Global(global, offset) => points_to
+            .objects
+            .iter()
+            .filter(|(_, object)| object.kind == ObjectKind::Global(global))
+            .map(|(id, _)| (id, Offsets::exact(offset)))
+            .collect(),
+        _ => return true,
+    };
+    accesses
+        .iter()
+        .filter(|access| access.is_write())
+        .any(|access| places.iter().any(|(object, at)| access.may_touch(points_to, *object, *at, ONCE_BYTES)))
+}
+
+/// The control object of a `pthread_once` call, as an operand and as a term.
 fn once_control(
     program: &Program,
     values: &Values,
     function: FunctionId,
     call: &crate::calls::Call,
-) -> Option<Term> {
+) -> Option<(Operand, Term)> {
     let (_, args) = call.parts(program, function);
     let mut controls = call.effects.iter().filter_map(|effect| match effect {
         Effect::Once { once, .. } => args.get(usize::from(once.0)),
@@ -193,5 +219,5 @@ fn once_control(
     if controls.next().is_some() || call.effects.len() != 1 {
         return None;
     }
-    Some(term_of(values, function, control.value))
+    Some((control.value, term_of(values, function, control.value)))
 }

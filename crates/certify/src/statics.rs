@@ -110,7 +110,7 @@ fn check_pairs(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> 
 
 /// Checks both; what is made or destroyed while others may use it counts for nothing.
 fn locks_and_order(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(HeldAt, OrderAt), Refusal> {
-    let operations = renewed::operations(code);
+    let operations = renewed::operations(code, accesses);
     let places = accesses.iter().map(|access| access.at).chain(operations.iter().map(|one| one.at));
     let points = places.collect();
     let mut held = locks::check(code, &Returning::of(code), accesses, &points)?;
@@ -126,7 +126,6 @@ fn locks_and_order(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(HeldAt, 
 /// What is not checked of the facts about order, locks and pairs, besides what the whole checker takes on trust: each a clause that completes
 /// "taken on trust: …".
 pub const ON_TRUST: &[&str] = &[
-    "a semaphore, barrier or lock is not written as plain memory while it is in use",
     "a blocking lock of a mutex that is neither error-checking nor robust, or of another kind of lock, does not fail",
     "a creation, a wait for a semaphore or a barrier, and a join that can fail do not fail",
     "abstract objects for the library's memory, for memory from outside and for unknown memory stand for different memory",

@@ -1,5 +1,7 @@
 //! The effects that a row can have: few primitives with argument positions, shared by the interpreter and the static engines.
 
+use raddle_ir::DataModel;
+
 /// Position of an argument, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arg(pub u8);
@@ -127,6 +129,21 @@ pub enum LockFamily {
 }
 
 impl LockFamily {
+    /// What an object of this family is initialised as.
+    pub fn kind(self) -> SyncKind {
+        match self {
+            LockFamily::PthreadMutex => SyncKind::Mutex,
+            LockFamily::PthreadRwlock => SyncKind::Rwlock,
+            LockFamily::PthreadSpin => SyncKind::Spin,
+            LockFamily::C11Mutex => SyncKind::C11Mutex,
+            LockFamily::KernelSpin
+            | LockFamily::KernelMutex
+            | LockFamily::KernelRwlock
+            | LockFamily::KernelRwSemaphore
+            | LockFamily::Custom => SyncKind::KernelLock,
+        }
+    }
+
     pub fn is_kernel(self) -> bool {
         match self {
             LockFamily::KernelSpin
@@ -199,6 +216,24 @@ pub enum SyncKind {
     C11Cond,
     KernelLock,
     KernelSemaphore,
+}
+
+impl SyncKind {
+    /// The size of an object in glibc; of one that is not glibc's, a word that it has at least.
+    pub fn bytes(self, model: DataModel) -> u64 {
+        let (lp64, ilp32) = match self {
+            SyncKind::Mutex | SyncKind::C11Mutex => (40, 24),
+            SyncKind::Rwlock => (56, 32),
+            SyncKind::Cond | SyncKind::C11Cond => (48, 48),
+            SyncKind::Barrier => (32, 20),
+            SyncKind::Semaphore => (32, 16),
+            SyncKind::Spin | SyncKind::KernelLock | SyncKind::KernelSemaphore => (4, 4),
+        };
+        match model {
+            DataModel::Lp64 => lp64,
+            DataModel::Ilp32 => ilp32,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,6 +30,7 @@ mod condition;
 mod effects;
 mod join;
 mod kinds;
+mod overwritten;
 mod places;
 mod queries;
 mod regions;

@@ -3,6 +3,7 @@
 //! An initialisation must come before every use by another thread, by a gate, or after its end, or touch an object that nobody
 //! else knows yet; a destruction must come after the end of every other thread that uses the object. Inside one thread locks take care
 //! of themselves; a semaphore or barrier must not be waited for after its destruction, and a barrier not before its initialisation.
+//! A plain write to an object (`memset`, an assignment, a swap) initialises it too, and none may have used it before.
 //! Clients of an open program are taken to keep to this (A-ENTRY).
 //!
 //! The check uses the same facts that rest on it. That is no circle, by time: at the first wrong acquisition or wrong passing of an
@@ -12,11 +13,13 @@
 
 use super::places::Places;
 use super::{Input, Order};
+use crate::accesses::{Access, Kind};
 use crate::cfg::Cfg;
 use crate::fast_hash::FastMap;
+use crate::terms::Definitions;
 use raddle_base::Id;
-use raddle_facts::{GateKind, LocalOrder, Start, ThreadId};
-use raddle_ir::{BlockId, FunctionId, Operand, SiteId, Terminator};
+use raddle_facts::{GateKind, LocalOrder, ObjectId, Offsets, PointsTo, ThreadId};
+use raddle_ir::{BlockId, FunctionId, Inst, Operand, Program, SiteId, Terminator};
 use raddle_libmodel::{Arg, CondOp, Effect, SemOp, SyncKind};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -30,7 +33,7 @@ pub enum Family {
 
 pub(super) type At = (FunctionId, BlockId, usize);
 
-/// A call that initialises or destroys an object.
+/// A call that initialises or destroys an object, or a plain write to its bytes.
 #[derive(Clone, Debug)]
 pub struct Renewal {
     pub at: At,
@@ -38,15 +41,26 @@ pub struct Renewal {
     pub object: Operand,
     pub places: Places,
     pub family: Family,
-    destroys: bool,
-    /// Waiting before the initialisation passes at once.
-    starts_open: bool,
+    does: Does,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// `open`: waiting before the initialisation passes at once.
+    Initialises {
+        open: bool,
+    },
+    Destroys,
+    /// Writes bytes of the object as plain memory: no thread may have used it before.
+    Overwrites,
 }
 
 /// Calls that use the same objects.
 struct Uses {
     places: Places,
     family: Family,
+    /// The largest object that they use.
+    bytes: u64,
     at: Vec<At>,
 }
 
@@ -76,36 +90,77 @@ impl Operations {
                                 object,
                                 places: Places::of_operand(input, function, object),
                                 family,
-                                destroys: matches!(effect, Effect::SyncDestroy { .. }),
-                                starts_open: matches!(kind, SyncKind::Barrier | SyncKind::KernelSemaphore),
+                                does: match effect {
+                                    Effect::SyncDestroy { .. } => Does::Destroys,
+                                    _ => Does::Initialises {
+                                        open: matches!(kind, SyncKind::Barrier | SyncKind::KernelSemaphore),
+                                    },
+                                },
                             });
                         }
-                        Effect::Lock { lock: used, .. }
-                        | Effect::Cond(CondOp::Wait { mutex: used, .. }, _) => {
-                            all.uses_of(input, at, operand(used), Family::Lock);
+                        Effect::Lock { lock: used, family, .. } => {
+                            all.uses_of(input, at, operand(used), Family::Lock, family.kind());
+                        }
+                        Effect::Cond(CondOp::Wait { mutex: used, .. }, _) => {
+                            all.uses_of(input, at, operand(used), Family::Lock, SyncKind::Mutex);
                         }
                         Effect::Sem(SemOp::Wait { sem, .. }, _) => {
-                            all.uses_of(input, at, operand(sem), Family::Semaphore);
+                            all.uses_of(input, at, operand(sem), Family::Semaphore, SyncKind::Semaphore);
                         }
                         Effect::BarrierWait { barrier } => {
-                            all.uses_of(input, at, operand(barrier), Family::Barrier);
+                            all.uses_of(input, at, operand(barrier), Family::Barrier, SyncKind::Barrier);
                         }
                         _ => {}
                     }
                 }
             }
         }
+        all.find_overwrites(input);
         all
     }
 
-    fn uses_of(&mut self, input: Input<'_>, at: At, operand: Operand, family: Family) {
+    fn uses_of(&mut self, input: Input<'_>, at: At, operand: Operand, family: Family, kind: SyncKind) {
         let places = Places::of_operand(input, at.0, operand);
         let next = self.uses.len();
         let group = *self.known.entry((family, places.clone())).or_insert(next);
         if group == next {
-            self.uses.push(Uses { places, family, at: Vec::new() });
+            self.uses.push(Uses { places, family, bytes: 0, at: Vec::new() });
         }
-        self.uses[group].at.push(at);
+        let uses = &mut self.uses[group];
+        uses.bytes = uses.bytes.max(kind.bytes(input.program.data_model));
+        uses.at.push(at);
+    }
+
+    /// Writes that may touch the bytes of an object in use.
+    fn find_overwrites(&mut self, input: Input<'_>) {
+        let mut of_object: HashMap<ObjectId, Vec<(usize, Offsets)>> = HashMap::new();
+        for (index, uses) in self.uses.iter().enumerate() {
+            for (object, at) in uses.places.list(input.points_to).into_iter().flatten() {
+                of_object.entry(*object).or_default().push((index, *at));
+            }
+        }
+        let plain = |access: &&Access| access.kind == Kind::Write && !access.makes_block;
+        for write in input.accesses.iter().filter(plain) {
+            let mut touched = BTreeSet::new();
+            for (object, at) in write.targets(input.points_to) {
+                let Some(near) = of_object.get(object) else { continue };
+                let start = start_of(input.program, input.definitions, input.points_to, write, *object);
+                let hit = near.iter().filter(|(index, place)| {
+                    may_overwrite(*at, write.bytes, start, *place, self.uses[*index].bytes)
+                });
+                touched.extend(hit.map(|(index, _)| *index));
+            }
+            for index in touched {
+                self.renewals.push(Renewal {
+                    at: (write.function, write.block, write.index),
+                    site: write.site,
+                    object: write.address.unwrap_or(Operand::Undef),
+                    places: self.uses[index].places.clone(),
+                    family: self.uses[index].family,
+                    does: Does::Overwrites,
+                });
+            }
+        }
     }
 
     /// The renewals after or during which another thread may use the object. `is_private`: nobody else knows it yet.
@@ -132,10 +187,83 @@ impl Operations {
                     let same = self.uses.iter().filter(|uses| uses.family == renewal.family);
                     same.filter(|uses| renewal.places.overlap(input, &uses.places)).collect()
                 });
-                let mut places = users.iter().flat_map(|uses| &uses.at);
-                !places.all(|at| looked.in_order(renewal, *at)) && !is_private(renewal)
+                // What is counted in a semaphore or barrier is known from its initialisation on.
+                let counted = renewal.does == Does::Overwrites && renewal.family != Family::Lock;
+                let made = self.renewals.iter().filter(|other| {
+                    counted
+                        && matches!(other.does, Does::Initialises { .. })
+                        && other.family == renewal.family
+                        && renewal.places.overlap(input, &other.places)
+                });
+                let mut places =
+                    users.iter().flat_map(|uses| uses.at.iter().copied()).chain(made.map(|other| other.at));
+                !places.all(|at| looked.in_order(renewal, at)) && !is_private(renewal)
             })
             .collect()
+    }
+}
+
+/// Where an index of a write starts: offsets of the array in its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    at: Offsets,
+    /// The elements are bytes.
+    of_bytes: bool,
+}
+
+/// Where the index starts by which a write finds its place in an object; `None`: there is no index, or it starts at no one place.
+pub fn start_of(
+    program: &Program,
+    definitions: &Definitions,
+    points_to: &PointsTo,
+    write: &Access,
+    object: ObjectId,
+) -> Option<Start> {
+    let Some(Operand::Reg(address)) = write.address else { return None };
+    let block = &program.functions[write.function].blocks[definitions.block(write.function, address)];
+    let gep = block.insts.iter().find_map(|inst| match inst {
+        Inst::Gep(gep) if gep.dst == address && !gep.indices.is_empty() => Some(gep),
+        _ => None,
+    })?;
+    let of_bytes = gep.indices.iter().any(|(_, _, scale)| scale.unsigned_abs() == 1);
+    let at = match gep.base {
+        Operand::Reg(base) => {
+            let targets = points_to.targets_of(points_to.regs[write.function][base.index()]);
+            let mut here = targets.iter().filter(|(target, _)| *target == object);
+            let (_, at) = here.next().filter(|_| here.next().is_none())?;
+            let moved = |bound: i64| match bound {
+                i64::MIN | i64::MAX => Some(bound),
+                bound => bound.checked_add(gep.offset),
+            };
+            let anchor = at.anchor.checked_add(gep.offset)?;
+            Offsets { anchor, low: moved(at.low)?, high: moved(at.high)?, ..*at }
+        }
+        Operand::Global(_, offset) => Offsets::exact(offset.checked_add(gep.offset)?),
+        _ => return None,
+    };
+    Some(Start { at, of_bytes })
+}
+
+/// Whether a write of so many bytes may touch an object. An index stays in the array that it starts in (A-BOUNDS), and no object lies
+/// inside an array of smaller elements, but for bytes, by which an object may be walked over from its start.
+pub fn may_overwrite(
+    write: Offsets,
+    bytes: u64,
+    start: Option<Start>,
+    place: Offsets,
+    object_bytes: u64,
+) -> bool {
+    if !write.may_overlap(bytes, place, object_bytes) {
+        return false;
+    }
+    match start {
+        Some(start)
+            if write.stride < object_bytes && (start.at.is_exact() || start.at.stride >= object_bytes) =>
+        {
+            let walks = start.of_bytes && start.at.is_exact() && place.is_exact();
+            start.at.may_overlap(if walks { u64::MAX } else { bytes }, place, object_bytes)
+        }
+        _ => true,
     }
 }
 
@@ -170,13 +298,13 @@ impl Looked<'_> {
         let (early, late) = (self.state(renewal.at), self.state(other));
         for t in &threads.runs[renewal.at.0] {
             for a in &threads.runs[other.0] {
-                let ordered = if threads.threads[*t].start == Start::Client {
+                let ordered = if threads.threads[*t].start == raddle_facts::Start::Client {
                     true
                 } else if t == a && !threads.threads[*t].many {
                     self.in_turn(renewal, other)
                 } else {
                     self.has_ended(&early, *t, *a)
-                        || !renewal.destroys && self.comes_before(&early, *t, &late, *a)
+                        || renewal.does != Does::Destroys && self.comes_before(&early, *t, &late, *a)
                 };
                 if !ordered {
                     return false;
@@ -188,13 +316,11 @@ impl Looked<'_> {
 
     /// Whether the one thread that does both does them in an order that works.
     fn in_turn(&mut self, renewal: &Renewal, other: At) -> bool {
-        if renewal.family == Family::Lock {
-            return true;
-        }
-        if renewal.destroys {
-            !self.leads(renewal.at, other)
-        } else {
-            !renewal.starts_open || !self.leads(other, renewal.at)
+        match renewal.does {
+            Does::Overwrites => !self.leads(other, renewal.at),
+            _ if renewal.family == Family::Lock => true,
+            Does::Destroys => !self.leads(renewal.at, other),
+            Does::Initialises { open } => !open || !self.leads(other, renewal.at),
         }
     }
 
@@ -252,7 +378,8 @@ impl Looked<'_> {
                     work.push((*caller, call.block, call.index + 1));
                 }
                 if input.constructors.contains(&function) {
-                    let mains = input.threads.threads.values().filter(|one| one.start == Start::Main);
+                    let mains =
+                        input.threads.threads.values().filter(|one| one.start == raddle_facts::Start::Main);
                     let next = mains.map(|main| main.entry).chain(input.constructors.iter().copied());
                     work.extend(next.map(|function| (function, BlockId(0), 0)));
                 }

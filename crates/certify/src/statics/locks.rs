@@ -9,6 +9,7 @@
 
 mod crossing;
 mod kinds;
+mod overwritten;
 mod semaphores;
 mod state;
 mod step;
@@ -49,7 +50,7 @@ pub(crate) fn check(
     accesses: &[Access<'_>],
     points: &BTreeSet<At>,
 ) -> Result<HeldAt, Refusal> {
-    let locks = Locks { code, kinds: Kinds::of(code), returning };
+    let locks = Locks { code, kinds: Kinds::of(code, accesses), returning };
     let mut found = HeldAt::new();
     let free = locks.entered_with_nothing();
     for function in code.program.functions.ids().filter(|function| code.is_run(*function)) {

@@ -3,24 +3,27 @@
 //! In order are: an initialisation that a gate puts before every use by another thread, one that comes after the end of that thread, one of
 //! an object that nobody else knows yet; a destruction after the end of every other thread that uses the object. A thread alone with a lock
 //! may do as it likes: what it held is lost. It must not wait for a semaphore or barrier after destroying it, nor for a
-//! barrier before initialising it. Clients of an open program are taken to keep to this (A-ENTRY).
+//! barrier before initialising it. A plain write to the bytes of an object is an initialisation, too: by a thread alone with it, before it
+//! uses it. Clients of an open program are taken to keep to this (A-ENTRY).
 //!
 //! Facts about order rest on this, and this on them; by time there is no circle: the first acquisition that goes wrong comes after the
 //! initialisation that is to blame and after the use that it disturbs, and up to there all facts hold.
 
 use super::Refusal;
-use super::accesses::{Access, Kind};
+use super::accesses::{Access, Kind, TO_END};
 use super::code::{At, Code};
+use super::flow::Definition;
 use super::locks::HeldAt;
 use super::order::{OrderAt, Point};
 use super::pairs::comes_before;
 use super::pairs::published::{Published, travels_in_order};
+use super::patterns::shifted;
 use raddle_base::{Id, SiteId};
-use raddle_facts::{ATOMIC_SECTION, GateKind, Released, Start, Term, ThreadId};
-use raddle_ir::{BlockId, Operand, Terminator};
+use raddle_facts::{ATOMIC_SECTION, GateKind, ObjectId, Offsets, Released, Start, Term, ThreadId};
+use raddle_ir::{BlockId, Inst, Operand, Terminator};
 use raddle_libmodel::{Arg, CondOp, Effect, SemOp, SyncKind};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +40,8 @@ enum Doing {
         open: bool,
     },
     Destroys,
+    /// By a write to its bytes as plain memory.
+    Overwrites,
     Uses,
 }
 
@@ -48,25 +53,93 @@ pub(crate) struct Operation {
     doing: Doing,
 }
 
-/// All calls that initialise, destroy, acquire or wait for an object.
-pub(crate) fn operations(code: &Code<'_>) -> Vec<Operation> {
+/// All calls that initialise, destroy, acquire or wait for an object, and all writes that may touch one as plain memory.
+pub(crate) fn operations(code: &Code<'_>, accesses: &[Access<'_>]) -> Vec<Operation> {
     let mut found = Vec::new();
+    let mut used: BTreeMap<ObjectId, BTreeSet<usize>> = BTreeMap::new();
+    let mut sizes: Vec<u64> = Vec::new();
     for (function, calls) in code.calls.from.iter() {
         for call in calls {
             let (_, args) = call.parts(code, function);
             for (_, effect) in &call.effects {
-                let Some((family, doing, object)) = meaning(effect) else { continue };
+                let Some((family, doing, object, kind)) = meaning(effect) else { continue };
                 let address = args.get(usize::from(object.0)).map_or(Operand::Undef, |arg| arg.value);
                 let named = code.named(function, args, object);
                 let places = named.map_or(Released::Anything, |named| named.places);
+                if let (Doing::Uses, Released::These(list)) = (doing, &places) {
+                    for (object, _) in list {
+                        used.entry(*object).or_default().insert(found.len());
+                    }
+                }
                 found.push(Operation { at: call.at(function), address, places, family, doing });
+                sizes.push(kind.bytes(code.program.data_model));
             }
         }
     }
+    let mut overwriting = Vec::new();
+    for access in accesses.iter().filter(|one| one.is_write() && one.kind != Kind::Free && !one.makes_block) {
+        let mut hit: Vec<(&Released, Family)> = Vec::new();
+        for (object, at) in access.targets.iter() {
+            for index in used.get(object).into_iter().flatten() {
+                let Released::These(list) = &found[*index].places else { continue };
+                let touched = list.iter().any(|(other, place)| {
+                    other == object && may_overwrite(code, access, (*object, *at), *place, sizes[*index])
+                });
+                let one = (&found[*index].places, found[*index].family);
+                if touched && !hit.contains(&one) {
+                    hit.push(one);
+                }
+            }
+        }
+        overwriting.extend(hit.into_iter().map(|(places, family)| Operation {
+            at: access.at,
+            address: access.address.unwrap_or(Operand::Undef),
+            places: places.clone(),
+            family,
+            doing: Doing::Overwrites,
+        }));
+    }
+    found.extend(overwriting);
     found
 }
 
-fn meaning(effect: &Effect) -> Option<(Family, Doing, Arg)> {
+/// Whether a write that starts at some of these offsets of an object may touch a synchronisation object in it. By A-BOUNDS an index stays in
+/// the array that it starts in; such an array holds whole objects, or none, unless its elements are bytes: these may be those of the object,
+/// walked over from its start.
+pub(crate) fn may_overwrite(
+    code: &Code<'_>,
+    access: &Access<'_>,
+    (object, at): (ObjectId, Offsets),
+    place: Offsets,
+    size: u64,
+) -> bool {
+    if !at.may_overlap(access.bytes, place, size) {
+        return false;
+    }
+    let Some((start, of_bytes)) = array(code, access, object).filter(|_| at.stride < size) else {
+        return true;
+    };
+    if start.stride != 0 && start.stride < size {
+        return true;
+    }
+    let walks = of_bytes && start.stride == 0 && place.stride == 0;
+    start.may_overlap(if walks { TO_END } else { access.bytes }, place, size)
+}
+
+/// Where the array starts that the address of a write is an element of, and whether it is one of bytes.
+fn array(code: &Code<'_>, access: &Access<'_>, object: ObjectId) -> Option<(Offsets, bool)> {
+    let function = access.at.function;
+    let Some(Operand::Reg(address)) = access.address else { return None };
+    let Definition::Inst(block, index) = code.flows[function].definition(address) else { return None };
+    let Inst::Gep(gep) = &code.program.functions[function].blocks[block].insts[index] else { return None };
+    let of_bytes = gep.indices.iter().any(|(_, _, scale)| matches!(scale, 1 | -1));
+    let base = code.pointees(function, gep.base);
+    let mut here = base.iter().filter(|(target, _)| *target == object);
+    let (_, at) = here.next().filter(|_| here.next().is_none() && !gep.indices.is_empty())?;
+    Some((shifted(*at, gep.offset), of_bytes))
+}
+
+fn meaning(effect: &Effect) -> Option<(Family, Doing, Arg, SyncKind)> {
     let family = |kind: SyncKind| match kind {
         SyncKind::Mutex | SyncKind::Rwlock | SyncKind::Spin | SyncKind::C11Mutex | SyncKind::KernelLock => {
             Some(Family::Lock)
@@ -78,13 +151,13 @@ fn meaning(effect: &Effect) -> Option<(Family, Doing, Arg)> {
     Some(match *effect {
         Effect::SyncInit { kind, object, .. } => {
             let open = matches!(kind, SyncKind::Barrier | SyncKind::KernelSemaphore);
-            (family(kind)?, Doing::Initialises { open }, object)
+            (family(kind)?, Doing::Initialises { open }, object, kind)
         }
-        Effect::SyncDestroy { kind, object, .. } => (family(kind)?, Doing::Destroys, object),
-        Effect::Lock { lock, .. } => (Family::Lock, Doing::Uses, lock),
-        Effect::Cond(CondOp::Wait { mutex, .. }, _) => (Family::Lock, Doing::Uses, mutex),
-        Effect::Sem(SemOp::Wait { sem, .. }, _) => (Family::Semaphore, Doing::Uses, sem),
-        Effect::BarrierWait { barrier } => (Family::Barrier, Doing::Uses, barrier),
+        Effect::SyncDestroy { kind, object, .. } => (family(kind)?, Doing::Destroys, object, kind),
+        Effect::Lock { lock, family, .. } => (Family::Lock, Doing::Uses, lock, family.kind()),
+        Effect::Cond(CondOp::Wait { mutex, .. }, _) => (Family::Lock, Doing::Uses, mutex, SyncKind::Mutex),
+        Effect::Sem(SemOp::Wait { sem, .. }, _) => (Family::Semaphore, Doing::Uses, sem, SyncKind::Semaphore),
+        Effect::BarrierWait { barrier } => (Family::Barrier, Doing::Uses, barrier, SyncKind::Barrier),
         _ => return None,
     })
 }
@@ -99,8 +172,10 @@ pub(crate) fn check(
     let mut published = None;
     let mut void: Vec<Released> = Vec::new();
     for renewal in operations.iter().filter(|one| one.doing != Doing::Uses && is_shared(code, &one.places)) {
+        // A plain write of a semaphore or barrier changes what is counted in it since its initialisation.
+        let counted = renewal.doing == Doing::Overwrites && renewal.family != Family::Lock;
         let mut uses = operations.iter().filter(|other| {
-            other.doing == Doing::Uses
+            (other.doing == Doing::Uses || counted && matches!(other.doing, Doing::Initialises { .. }))
                 && other.family == renewal.family
                 && code.may_be_same(&renewal.places, &other.places)
         });
@@ -187,6 +262,7 @@ fn has_ended(code: &Code<'_>, point: &Point, thread: ThreadId, other: ThreadId) 
 /// Both are done by one thread.
 fn alone(code: &Code<'_>, renewal: &Operation, other: &Operation) -> bool {
     match (renewal.family, renewal.doing) {
+        (_, Doing::Overwrites) => !leads(code, other.at, renewal.at),
         (Family::Lock, _) => true,
         (_, Doing::Destroys) => !leads(code, renewal.at, other.at),
         (_, Doing::Initialises { open }) => !open || !leads(code, other.at, renewal.at),

@@ -1,9 +1,10 @@
 //! Which mutexes may be error-checking or robust: locking them can fail without the program's fault.
 //!
-//! *May*. A kind comes from an attribute or from a static initialiser. Attributes are opaque: only the library's functions write them, so
+//! *May*. A kind comes from an attribute, from a static initialiser, or from a plain write ([`super::overwritten`]). Attributes are opaque: only the library's functions write them, so
 //! without a reachable call that sets such a kind no mutex has it, unless the attribute comes from outside.
 
 use super::Locks;
+use super::overwritten::Overwritten;
 use raddle_facts::{ObjectKind, Offsets, Released};
 use raddle_ir::{DataModel, FunctionId, GlobalId, Program};
 use raddle_libmodel::{Arg, Effect, LockFamily, Mode, SyncKind};
@@ -12,6 +13,7 @@ use raddle_libmodel::{Arg, Effect, LockFamily, Mode, SyncKind};
 pub(super) struct Kinds {
     /// Mutexes initialised with an attribute that may make locking fail.
     fallible: Vec<Released>,
+    overwritten: Overwritten,
 }
 
 const ERROR_CHECKING: i32 = 2;
@@ -52,14 +54,24 @@ impl Kinds {
             .filter(|(_, attribute)| sets_kind || locks.is_foreign(attribute))
             .map(|(object, _)| object)
             .collect();
-        Kinds { fallible }
+        Kinds { fallible, overwritten: Overwritten::of(locks) }
     }
 
     /// Whether a blocking lock can return without the lock.
     pub fn may_fail(&self, locks: &Locks<'_>, family: LockFamily, places: &Released) -> bool {
         family == LockFamily::PthreadMutex
             && (self.fallible.iter().any(|object| locks.overlap(object, places))
-                || locks.may_be_error_checking(places))
+                || locks.may_be_error_checking(places)
+                || self.is_overwritten(locks, places))
+    }
+
+    fn is_overwritten(&self, locks: &Locks<'_>, places: &Released) -> bool {
+        match places {
+            Released::Anything => false,
+            Released::These(list) => {
+                list.iter().any(|(object, at)| self.overwritten.may_be_fallible(locks, *object, *at))
+            }
+        }
     }
 }
 

@@ -1,20 +1,26 @@
 //! *May*: which mutexes are error-checking or robust, so that locking them can fail without the program's fault; and what is counted.
 
+use super::super::accesses::Access;
 use super::super::code::Code;
-use raddle_facts::{LockMode, ObjectKind, Offsets, Released};
+use super::overwritten;
+use raddle_facts::{LockMode, ObjectId, ObjectKind, Offsets, Released};
 use raddle_ir::{DataModel, GlobalId};
 use raddle_libmodel::{Effect, LockFamily, SyncKind};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Kinds {
     fallible: Vec<Released>,
+    /// Objects with places of mutexes that plain writes may have made fallible.
+    overwritten: BTreeSet<(ObjectId, (i64, u64, i64, i64))>,
 }
 
 const ERROR_CHECKING: i32 = 2;
 
 impl Kinds {
-    pub fn of(code: &Code<'_>) -> Kinds {
+    pub fn of(code: &Code<'_>, accesses: &[Access<'_>]) -> Kinds {
         let mut made: Vec<(Released, bool)> = Vec::new();
         let mut is_set = false;
+        let mut mutexes: BTreeMap<(ObjectId, (i64, u64, i64, i64)), Offsets> = BTreeMap::new();
         for (caller, calls) in code.calls.from.iter() {
             for call in calls {
                 let (_, args) = call.parts(code, caller);
@@ -24,6 +30,13 @@ impl Kinds {
                 };
                 for (_, effect) in &call.effects {
                     match effect {
+                        Effect::Lock { family: LockFamily::PthreadMutex, lock, .. } => {
+                            if let Some(Released::These(list)) =
+                                code.named(caller, args, *lock).map(|named| named.places)
+                            {
+                                mutexes.extend(list.iter().map(|(object, at)| ((*object, key(*at)), *at)));
+                            }
+                        }
                         Effect::SyncInit {
                             kind: SyncKind::Mutex,
                             object,
@@ -47,7 +60,12 @@ impl Kinds {
             }
         }
         let fallible = made.into_iter().filter(|(_, foreign)| is_set || *foreign).map(|(object, _)| object);
-        Kinds { fallible: fallible.collect() }
+        let overwritten = mutexes
+            .into_iter()
+            .filter(|((object, _), at)| overwritten::may_fail(code, accesses, *object, *at))
+            .map(|(known, _)| known)
+            .collect();
+        Kinds { fallible: fallible.collect(), overwritten }
     }
 
     /// Whether a blocking lock of a mutex can return without it.
@@ -56,11 +74,18 @@ impl Kinds {
             return true;
         }
         let Released::These(list) = places else { return false };
+        if list.iter().any(|(object, at)| self.overwritten.contains(&(*object, key(*at)))) {
+            return true;
+        }
         list.iter().any(|(object, at)| match code.kind(*object) {
             ObjectKind::Global(global) => starts_error_checking(code, global, *at),
             _ => false,
         })
     }
+}
+
+fn key(at: Offsets) -> (i64, u64, i64, i64) {
+    (at.anchor, at.stride, at.low, at.high)
 }
 
 /// Whether a lock taken by one who holds it is one more acquisition.
