@@ -1,5 +1,6 @@
 //! Calls: direct, by pointer, through aliases, with types that do not match the callee's (K&R, implicit declarations).
 
+use inkwell::llvm_sys::LLVMOpcode;
 use raddle_ir::{CallArg, Callee, FunctionId, Inst, Operand, Reg, Ty};
 
 use super::Lowered;
@@ -56,6 +57,9 @@ impl<'m> FunctionLowerer<'_, 'm> {
         let wanted = self.module.types.pieces(inst.ty())?;
         let returned = self.module.program.functions[function].returns.clone();
         let defined = self.is_defined(function);
+        if !defined && self.cuts_pointer(inst, function) {
+            return Err("a pointer from a library function without a declaration, cut to an `int`".to_owned());
+        }
         let same = wanted.len() <= returned.len()
             && wanted.iter().zip(&returned).all(|(wanted, returned)| wanted.ty == *returned);
         let dsts: Vec<Reg> = slot.map(|slot| slot.regs()).unwrap_or_default();
@@ -74,6 +78,18 @@ impl<'m> FunctionLowerer<'_, 'm> {
             self.emit(Inst::Copy { dst, ty: wanted.ty, a });
         }
         Ok(())
+    }
+
+    /// Whether the `int` of a library function that was never declared is used as a pointer: its upper half is lost.
+    fn cuts_pointer(&self, inst: Value<'m>, function: FunctionId) -> bool {
+        let program = &self.module.program;
+        let callee = &program.functions[function];
+        let implicit = callee.variadic && callee.params.is_empty();
+        implicit
+            && self.module.pointer_bytes() == 8
+            && raddle_libmodel::lookup(program.text(callee.symbol)).is_some()
+            && inst.ty().kind() == TypeKind::Integer(32)
+            && inst.users().filter(|user| is_extension(*user)).any(|wide| wide.users().any(is_pointer_cast))
     }
 
     fn is_defined(&self, function: FunctionId) -> bool {
@@ -168,4 +184,12 @@ impl<'m> FunctionLowerer<'_, 'm> {
         }
         self.named_place(value, Extent::Object(callee.and_then(super::places::object_type)))
     }
+}
+
+fn is_extension(value: Value<'_>) -> bool {
+    matches!(value.opcode(), Some(LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMZExt))
+}
+
+fn is_pointer_cast(value: Value<'_>) -> bool {
+    value.opcode() == Some(LLVMOpcode::LLVMIntToPtr)
 }
