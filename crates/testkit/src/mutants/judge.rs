@@ -134,6 +134,11 @@ impl Judge {
                 Err(contradiction) => judgement.contradictions.push(contradiction),
             }
         }
+        let assumed = report["assumptions"].as_array().into_iter().flatten();
+        if assumed.into_iter().any(|id| id == "A-KLOCK") {
+            judgement.native = Some("locks by name");
+            return;
+        }
         match self.sanitizer.run(mutant, folder) {
             Runs::NotRun(reason) => judgement.native = Some(reason),
             Runs::Quiet => judgement.native = Some("quiet"),
