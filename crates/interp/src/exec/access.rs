@@ -60,7 +60,7 @@ impl Cx<'_> {
     ) -> Option<()> {
         let at = self.memory.find(address, N as u64)?;
         let object = self.memory.object(at.slot);
-        if object.constant {
+        if object.constant || object.has_sync && self.hits_sync(at, N as u64) {
             return None;
         }
         if !object.quiet {
@@ -149,9 +149,19 @@ impl Cx<'_> {
                 let detail = "write to constant memory".to_owned();
                 Err(self.crash(ProblemKind::InvalidPointer, Some(object), detail))
             }
+            Some(at) if self.memory.object(at.slot).has_sync && self.hits_sync(at, len) => {
+                Err(self.unsupported("a plain write to a synchronisation object that is in use".to_owned()))
+            }
             Some(at) => Ok(at),
             None => Err(self.fault(address, len, AccessKind::Write)),
         }
+    }
+
+    /// Whether these bytes are those of a synchronisation object: what a plain write makes of it is not modelled.
+    #[inline(never)]
+    fn hits_sync(&self, at: At, len: u64) -> bool {
+        let loc = self.memory.loc(at, len);
+        self.world.sync.is_overwritten(loc.object, loc.offset, loc.len)
     }
 
     fn fault(&mut self, address: u64, len: u64, kind: AccessKind) -> Halt {

@@ -12,8 +12,10 @@ pub(super) const FUNCTIONS: Family = &[
     ("pthread_setschedparam", |h| run(h, "pthread_setschedparam")),
     ("pthread_setaffinity_np", |h| run(h, "pthread_setaffinity_np")),
     ("pthread_attr_destroy", |h| run(h, "pthread_attr_destroy")),
-    ("pthread_attr_setstack", |h| run(h, "pthread_attr_setstack")),
-    ("pthread_attr_setstackaddr", |h| run(h, "pthread_attr_setstackaddr")),
+    ("pthread_attr_setstack", own_stack),
+    ("pthread_attr_setstackaddr", own_stack),
+    ("madvise", advise),
+    ("posix_madvise", advise),
     ("pthread_attr_setguardsize", |h| run(h, "pthread_attr_setguardsize")),
     ("pthread_attr_setscope", |h| run(h, "pthread_attr_setscope")),
     ("pthread_attr_setschedpolicy", |h| run(h, "pthread_attr_setschedpolicy")),
@@ -50,6 +52,18 @@ pub(super) const FUNCTIONS: Family = &[
     ("setjmp", |h| run(h, "setjmp")),
     ("setitimer", |h| run(h, "setitimer")),
 ];
+
+fn own_stack(host: &mut dyn Host) -> Outcome<u128> {
+    Err(host.unsupported("a stack in memory of the program".into()))
+}
+
+/// Advice that leaves the contents alone: normal, random, sequential, will need.
+fn advise(host: &mut dyn Host) -> Outcome<u128> {
+    match host.int(2) {
+        0..=3 => Ok(0),
+        _ => Err(host.unsupported("advice by which memory may lose its contents".into())),
+    }
+}
 
 fn run(host: &mut dyn Host, name: &'static str) -> Outcome<u128> {
     let touches = &memory(LibcFn(name)).touches;

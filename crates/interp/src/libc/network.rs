@@ -219,6 +219,8 @@ fn select(host: &mut dyn Host) -> Outcome<u128> {
         let micros_at = host.offset(timeout, host.word_bytes());
         let micros = host.read_long(micros_at)?;
         let nanoseconds = seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000));
+        // Linux writes what is left of the time: nothing.
+        host.fill(timeout, 0, 2 * host.word_bytes())?;
         host.sleep(u64::try_from(nanoseconds).unwrap_or(0));
         return Ok(0);
     }

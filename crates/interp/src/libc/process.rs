@@ -60,14 +60,14 @@ const SET_BYTES: u64 = 128;
 
 fn sigaction(host: &mut dyn Host) -> Outcome<u128> {
     let (new, old) = (host.pointer(1), host.pointer(2));
+    let bytes = match host.data_model() {
+        DataModel::Lp64 => 152,
+        DataModel::Ilp32 => 140,
+    };
     if new != 0 {
-        host.read_pointer(new)?;
+        host.read_bytes(new, bytes)?;
     }
     if old != 0 {
-        let bytes = match host.data_model() {
-            DataModel::Lp64 => 152,
-            DataModel::Ilp32 => 140,
-        };
         host.fill(old, 0, bytes)?;
     }
     Ok(0)

@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: Family = &[
         ftruncate(h, size)
     }),
     ("fcntl", fcntl),
-    ("ioctl", |h| Ok(h.error(ENOTTY))),
+    ("ioctl", ioctl),
     ("isatty", |h| {
         h.set_errno(ENOTTY);
         Ok(0)
@@ -75,6 +75,14 @@ pub(super) const FUNCTIONS: Family = &[
 const PROCESSORS: u128 = 4;
 
 /// A count of bytes, or -1 with `errno`.
+/// No descriptor here is a device. What a request does to memory that it is given is not modelled.
+fn ioctl(host: &mut dyn Host) -> Outcome<u128> {
+    if host.pointer(2) != 0 {
+        return Err(host.unsupported("an ioctl request that is given memory".into()));
+    }
+    Ok(host.error(ENOTTY))
+}
+
 fn count(host: &mut dyn Host, result: Result<usize, i32>) -> u128 {
     match result {
         Ok(bytes) => bytes as u128,

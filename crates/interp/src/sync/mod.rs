@@ -136,6 +136,15 @@ impl SyncTable {
         }
     }
 
+    /// Whether a plain write to these bytes changes an object that has been used and not destroyed. Where it starts is known, its
+    /// length is not (a spin lock may have four bytes): a write behind the first four bytes is not noticed.
+    pub fn is_overwritten(&self, object: ObjectId, from: u32, len: u32) -> bool {
+        const LEAST: u32 = 4;
+        let first = Addr { object, offset: from.saturating_sub(LEAST - 1) };
+        let end = Addr { object, offset: from.saturating_add(len) };
+        self.objects.range(first..end).any(|(_, entry)| entry.object != SyncObject::Destroyed)
+    }
+
     /// All objects inside a memory object.
     pub fn inside(&self, object: ObjectId) -> Vec<Addr> {
         let (first, last) = (Addr { object, offset: 0 }, Addr { object, offset: u32::MAX });
