@@ -84,11 +84,12 @@ pub(crate) fn explore(
             tree,
             warnings: Vec::new(),
         };
-        let bounds = Bounds { time: search.time, memory: search.memory, began };
+        let whole = Bounds { time: search.time, memory: search.memory, began };
+        let bounds = Bounds { time: search.time.map(|time| time - for_replays(time)), ..whole };
         let start = Instant::now();
         watched(control.interrupt, bounds, |watch| {
             let limits = limits(search, control, watch);
-            let left = search.time.map(|time| time.saturating_sub(began.elapsed()));
+            let left = bounds.time.map(|time| time.saturating_sub(began.elapsed()));
             let mut exploration = work.run(&limits, left).map_err(|text| plain(&text))?;
             if search.certificate.is_some()
                 && exploration.coverage == Coverage::Complete
@@ -113,13 +114,18 @@ pub(crate) fn explore(
                     .into_iter()
                     .map(|text| UnknownReason { place: String::new(), text })
                     .collect(),
-                stopped: if watch.is_over() { watch.reason() } else { String::new() },
+                stopped: if watch.is_over() { whole.words(watch.cause()) } else { String::new() },
                 tree: work.tree,
                 reached,
                 warnings: work.warnings,
             })
         })
     })?
+}
+
+/// Of a time limit, what is kept for replaying the races found, so that none is lost for want of time.
+fn for_replays(limit: Duration) -> Duration {
+    (limit / 4).min(Duration::from_secs(2))
 }
 
 /// What bounds a search.

@@ -83,9 +83,14 @@ impl Watch<'_> {
         self.over
     }
 
-    /// In words; meaningful once it is over.
+    /// Meaningful once it is over.
+    pub(crate) fn cause(&self) -> Cause {
+        self.cause.get().copied().unwrap_or(Cause::Time)
+    }
+
+    /// The same in words.
     pub(crate) fn reason(&self) -> String {
-        self.bounds.words(self.cause.get().copied().unwrap_or(Cause::Time))
+        self.bounds.words(self.cause())
     }
 }
 

@@ -274,10 +274,9 @@ impl Job {
         let mut flags = self.flags.clone();
         let mut warnings = Vec::new();
         let mut first: Option<String> = None;
-        for attempt in self.attempts() {
-            let mut functions = Functions::Declared;
+        for mut attempt in self.attempts() {
             loop {
-                let outcome = self.clang(clang, data_model, &flags, attempt, functions, output, stop)?;
+                let outcome = self.clang(clang, data_model, &flags, attempt, output, stop)?;
                 if outcome.success {
                     let replaced = attempt.replace;
                     return Ok(Done { bitcode: Some(output.to_owned()), replaced, warnings });
@@ -290,8 +289,8 @@ impl Job {
                     // In C89, a pragma may have turned another warning into an error, too.
                     let retry =
                         outcome.message.contains(UNDECLARED_ERROR) || self.standard(attempt) == Standard::C89;
-                    if retry && functions == Functions::Declared {
-                        functions = Functions::Undeclared;
+                    if retry && attempt.functions == Functions::Declared {
+                        attempt.functions = Functions::Undeclared;
                         continue;
                     }
                     first.get_or_insert(outcome.message);
@@ -314,10 +313,16 @@ impl Job {
             _ if chosen => &[None],
             _ => &[Some("-std=gnu17"), Some("-std=gnu89")],
         };
-        let mut attempts: Vec<Attempt> =
-            standards.iter().map(|standard| Attempt { standard: *standard, replace: false }).collect();
+        let mut attempts: Vec<Attempt> = standards
+            .iter()
+            .map(|standard| Attempt { standard: *standard, replace: false, functions: Functions::Declared })
+            .collect();
         if self.kind == InputKind::PreprocessedC {
-            attempts.extend(standards.iter().map(|standard| Attempt { standard: *standard, replace: true }));
+            attempts.extend(standards.iter().map(|standard| Attempt {
+                standard: *standard,
+                replace: true,
+                functions: Functions::Declared,
+            }));
         }
         attempts
     }
@@ -335,7 +340,6 @@ impl Job {
         data_model: DataModel,
         flags: &[String],
         attempt: Attempt,
-        functions: Functions,
         output: &Path,
         stop: &AtomicBool,
     ) -> Result<Outcome, FrontendError> {
@@ -351,7 +355,7 @@ impl Job {
         if self.kind != InputKind::Cxx {
             arguments.extend(OLD_C.iter().map(OsString::from));
         }
-        arguments.extend(functions.flags(self.standard(attempt)).iter().map(OsString::from));
+        arguments.extend(attempt.functions.flags(self.standard(attempt)).iter().map(OsString::from));
         if self.kind == InputKind::PreprocessedC {
             if attempt.replace {
                 arguments.extend(replacements(data_model).into_iter().map(OsString::from));
@@ -372,6 +376,7 @@ struct Attempt {
     standard: Option<&'static str>,
     /// Preprocess again with words of gcc's headers replaced.
     replace: bool,
+    functions: Functions,
 }
 
 /// A path that clang cannot take for a flag.

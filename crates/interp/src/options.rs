@@ -63,11 +63,14 @@ impl Default for Options {
     }
 }
 
+/// Of a file; `None`: there is none that can be read.
+type Contents = Option<Arc<Vec<u8>>>;
+
 /// Regular files that exist outside, each read once: what a program finds there is the same in every execution. Nothing is written.
 #[derive(Debug, Default)]
 pub struct Outside {
     readable: bool,
-    seen: Mutex<BTreeMap<Vec<u8>, Option<Arc<Vec<u8>>>>>,
+    seen: Mutex<BTreeMap<Vec<u8>, Contents>>,
 }
 
 /// Larger files do not exist for the program.

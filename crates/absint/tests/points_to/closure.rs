@@ -245,6 +245,8 @@ impl Checker<'_> {
                         self.ask_included(&whole, &shifted, &what);
                     }
                     (BinOp::Sub, _) => {}
+                    // The distance of two elements is a number.
+                    (BinOp::SDiv, Operand::Const(_)) => {}
                     (BinOp::Add, _) if matches!(a, Operand::Const(_)) => {}
                     _ => {
                         // A register with one known number counts as a constant.

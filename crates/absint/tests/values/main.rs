@@ -10,7 +10,7 @@ use raddle_absint::calls::Calls;
 use raddle_absint::terms::Definitions;
 use raddle_absint::values::{registers, with_memory};
 use raddle_absint::{Roots, accesses, order, points_to, threads};
-use raddle_config::Config;
+use raddle_config::{Config, External};
 use raddle_facts::Values;
 use raddle_frontend::{Request, load};
 use raddle_ir::{DataModel, Program};
@@ -33,7 +33,7 @@ fn compile_file(path: &Path, model: DataModel, cflags: &[String]) -> Result<(Pro
         ..Request::default()
     };
     let program = load(&request).map_err(|e| format!("{}: {e}", path.display()))?.program;
-    let models = Models::resolve(&program, &Config::default());
+    let models = Models::resolve(&program, &Config { external: External::Pure, ..Config::default() });
     Ok((program, models))
 }
 

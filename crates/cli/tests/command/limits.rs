@@ -60,15 +60,17 @@ fn the_static_analysis_and_the_search_share_the_time() {
 #[test]
 fn the_search_is_left_behind_where_it_cannot_be_stopped() {
     let scratch = Scratch::new();
-    let within = |name: &str, command: &[&str]| {
+    let within = |name: &str, command: &[&str], words: &[&str]| {
         let file = program(&format!("limits/{name}"));
         let arguments = [command, &["--time-limit", LIMIT, text(&file)]].concat();
-        stops(&scratch, &arguments, &[0, 1, 3], &["verdict: ", "the time limit"]);
+        stops(&scratch, &arguments, &[0, 1, 3], words);
     };
-    within("sections.c", &["check"]);
-    within("sections.c", &["explore", "--search", "pdp"]);
-    within("blocks.c", &["explore"]);
-    within("events.c", &["check"]);
+    let limited = ["verdict: ", "the time limit"];
+    within("sections.c", &["check"], &limited);
+    within("sections.c", &["explore", "--search", "pdp"], &limited);
+    within("blocks.c", &["explore"], &limited);
+    // A fast machine is done before the limit.
+    within("events.c", &["check"], &["verdict: "]);
 }
 
 #[test]

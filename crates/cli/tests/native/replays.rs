@@ -411,10 +411,9 @@ fn a_debugger_stops_with_both_threads_there() {
     std::fs::write(folder.path().join("ways.c"), WAYS).expect("it can be written");
     raddle(folder.path(), &["check", "-q", "ways.c"]);
     let witness = only_witness(folder.path());
-    for (flag, breakpoint, frame) in [
-        ("--gdb", "hit Breakpoint", "in worker () at ways.c:24"),
-        ("--lldb", "stop reason = breakpoint", "`worker at ways.c:24"),
-    ] {
+    for (flag, breakpoint, frame) in
+        [("--gdb", "hit Breakpoint", "in worker ("), ("--lldb", "stop reason = breakpoint", "`worker")]
+    {
         let output = raddle(folder.path(), &["replay", flag, &witness]);
         let (said, shown) =
             (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
@@ -423,7 +422,8 @@ fn a_debugger_stops_with_both_threads_there() {
             continue;
         }
         assert!(shown.contains(breakpoint), "{shown}\n{said}");
-        assert_eq!(shown.matches(frame).count(), 2, "{shown}\n{said}");
+        let frames = shown.lines().filter(|line| line.contains(frame) && line.contains(" at ways.c:24"));
+        assert_eq!(frames.count(), 2, "{shown}\n{said}");
     }
 }
 

@@ -16,7 +16,9 @@ fn functions_return_what_the_c_library_returns() {
     let plain = Command::new(folder.path().join("results")).output().expect("it runs");
     assert!(plain.status.success(), "{}", String::from_utf8_lossy(&plain.stderr));
     let explored = |flags: &[&str]| {
-        let output = raddle(folder.path(), &[&["explore", "--format", "json", source], flags].concat());
+        // In glibc no `mtx_trylock` fails for no reason.
+        let base = ["explore", "--no-spurious", "--format", "json", source];
+        let output = raddle(folder.path(), &[&base[..], flags].concat());
         let report: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         let findings = report["findings"].as_array().expect("findings").iter();
         let kinds: BTreeSet<String> = findings.map(|finding| finding["kind"].to_string()).collect();

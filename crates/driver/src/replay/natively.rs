@@ -86,8 +86,9 @@ fn request(
         Some(built) => steps::native_plan(loaded, &built.native, &record.witness),
         None => steps::plan(loaded, &record.witness),
     };
-    let Some(mut plan) = plan else {
-        return Ok(Err("the schedule cannot be followed".to_owned()));
+    let mut plan = match plan {
+        Ok(plan) => plan,
+        Err(why) => return Ok(Err(why.to_owned())),
     };
     if let witness::Claim::Problem(kind, _) = record.claim
         && Claim::crashes(kind)

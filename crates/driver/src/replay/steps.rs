@@ -12,20 +12,30 @@ use raddle_native::{Plan, Spurious, Step, StepKind, Visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Runs the witness once more on the interpreter, writing down what it does. `None`: it cannot be run, which `certify` would have said.
-pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Option<Plan> {
+/// A choice of the interpreter's environment that cannot be forced on the real program.
+const NOT_FORCED: &str = "a native run does not show an operation that fails for no reason, or a library call that goes another way than here";
+
+/// The witness cannot be run, which `certify` would have said.
+const NOT_FOLLOWED: &str = "the schedule cannot be followed";
+
+/// Runs the witness once more on the interpreter, writing down what it does. `Err`: why it cannot be run on the program.
+pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Result<Plan, &'static str> {
     let (program, models) = (Arc::clone(&loaded.program), Arc::clone(&loaded.models));
-    let mut interp = Interp::new(program, models, loaded.options.clone()).ok()?;
-    Some(Plan { aside: aside(loaded), ..walked(&mut interp, loaded, witness)? })
+    let mut interp = Interp::new(program, models, loaded.options.clone()).map_err(|_| NOT_FOLLOWED)?;
+    Ok(Plan { aside: aside(loaded), ..walked(&mut interp, loaded, witness)? })
 }
 
 /// The same for a schedule of native exploration, in which operations of libraries are steps like all others.
-pub(super) fn native_plan(loaded: &Loaded, native: &machine::Subject, witness: &Witness) -> Option<Plan> {
-    let mut machine = NativeMachine::start(native, Stacks::Unwanted).ok()?;
+pub(super) fn native_plan(
+    loaded: &Loaded,
+    native: &machine::Subject,
+    witness: &Witness,
+) -> Result<Plan, &'static str> {
+    let mut machine = NativeMachine::start(native, Stacks::Unwanted).map_err(|_| NOT_FOLLOWED)?;
     walked(&mut machine, loaded, witness)
 }
 
-fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Option<Plan> {
+fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Result<Plan, &'static str> {
     machine.set_visibility(witness.visibility.clone());
     let own = own_choices(loaded);
     let mut objects = BTreeMap::new();
@@ -34,16 +44,19 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Op
     for choice in &witness.schedule.choices {
         machine.enabled(&mut enabled);
         if !enabled.contains(choice) {
-            return None;
+            return Err(NOT_FOLLOWED);
         }
-        let operation = machine.pending(choice.thread)?;
+        let operation = machine.pending(choice.thread).ok_or(NOT_FOLLOWED)?;
         let (kind, object) = translated(operation.kind);
         let count = objects.len() as u32 + 1;
         let object = object.map_or(0, |object| *objects.entry(object).or_insert(count));
         let mut chosen = Chosen(None);
         machine.step(*choice, &mut chosen);
         if kind == StepKind::Choose && own.contains(&operation.site.0) {
-            continue;
+            match choice.variant {
+                0 => continue,
+                _ => return Err(NOT_FORCED),
+            }
         }
         let value = if kind == StepKind::Choose { chosen.0 } else { None };
         let (thread, variant) = (choice.thread.0, choice.variant);
@@ -63,7 +76,7 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Op
         SpuriousWakeups::On => Spurious::On,
         SpuriousWakeups::Off => Spurious::Off,
     };
-    Some(Plan { steps, visible, spurious, ..Plan::default() })
+    Ok(Plan { steps, visible, spurious, ..Plan::default() })
 }
 
 /// Where the environment of the interpreter chooses what the system and the processor decide for the real program: whether an operation fails

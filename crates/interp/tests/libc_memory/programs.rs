@@ -9,7 +9,7 @@ use raddle_interp::{Interp, Options};
 use raddle_ir::{DataModel, Program};
 use raddle_libmodel::memory::{Access, MemoryEffect};
 use raddle_libmodel::{Effect, Models};
-use raddle_machine::{IgnoreEvents, Machine, Sink, Status};
+use raddle_machine::{IgnoreEvents, Machine, OpKind, Sink, Status};
 use raddle_testkit::fixtures::files;
 use raddle_testkit::random::Random;
 use std::collections::BTreeMap;
@@ -195,7 +195,11 @@ fn run(
     while machine.status() == Status::Running {
         choices.clear();
         machine.enabled(&mut choices);
-        let choice = random.pick(&choices);
+        let mut choice = random.pick(&choices);
+        // Library calls go as they would here.
+        if matches!(machine.pending(choice.thread).map(|next| next.kind), Some(OpKind::Choose { .. })) {
+            choice.variant = 0;
+        }
         match &mut listening {
             Listening::Watched(watcher) => {
                 machine.step(choice, *watcher as &mut dyn Sink);

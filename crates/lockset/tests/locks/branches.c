@@ -107,7 +107,7 @@ static void flagged(int c, int *p)
     if (c) // sides: = waits | =
         pthread_cond_wait(&cond, &A);
     pthread_mutex_unlock(&A);
-    if (c > 1) // sides: = unknown | =
+    if (c > 1) // sides: =-? unknown | =
         unknown();
     if (c > 2) // sides: w:? = indirect | =
         *p = 1;

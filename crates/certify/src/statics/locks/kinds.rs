@@ -11,8 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Kinds {
     fallible: Vec<Released>,
     /// Objects with places of mutexes that plain writes may have made fallible.
-    overwritten: BTreeSet<(ObjectId, (i64, u64, i64, i64))>,
+    overwritten: BTreeSet<(ObjectId, Key)>,
 }
+
+/// The offsets of a place, in an order.
+type Key = (i64, u64, i64, i64);
 
 const ERROR_CHECKING: i32 = 2;
 
@@ -20,7 +23,7 @@ impl Kinds {
     pub fn of(code: &Code<'_>, accesses: &[Access<'_>]) -> Kinds {
         let mut made: Vec<(Released, bool)> = Vec::new();
         let mut is_set = false;
-        let mut mutexes: BTreeMap<(ObjectId, (i64, u64, i64, i64)), Offsets> = BTreeMap::new();
+        let mut mutexes: BTreeMap<(ObjectId, Key), Offsets> = BTreeMap::new();
         for (caller, calls) in code.calls.from.iter() {
             for call in calls {
                 let (_, args) = call.parts(code, caller);
@@ -84,7 +87,7 @@ impl Kinds {
     }
 }
 
-fn key(at: Offsets) -> (i64, u64, i64, i64) {
+fn key(at: Offsets) -> Key {
     (at.anchor, at.stride, at.low, at.high)
 }
 
