@@ -270,9 +270,9 @@ fn what_is_not_known() {
         int a;
         int main(int argc, char **argv) {
             void **p = from_elsewhere();
-            points(p, \"unknown\");
+            points(p, \"a.any unknown.any\");
             *p = &a;
-            points(*p, \"a unknown.any\");
+            points(*p, \"a.any unknown.any\");
             long out, in = (long)&a;
             __asm__(\"\" : \"=r\"(out) : \"r\"(in));
             points((void *)out, \"a.any unknown.any\");

@@ -25,10 +25,12 @@ fn odd_programs_end_and_are_explained() {
         ("deep.c", &all, 1, &["stack overflow"]),
     ] {
         let file = program(&format!("explore/{name}"));
+        // On a busy machine a race takes time to be replayed.
+        let limit = if name == "endless_race.c" { "4" } else { "1" };
         for search in searches {
             let began = Instant::now();
             scratch
-                .raddle(&["explore", "--search", search, "--time-limit", "1", text(&file)])
+                .raddle(&["explore", "--search", search, "--time-limit", limit, text(&file)])
                 .expect(code, words);
             assert!(began.elapsed() < BOUND, "{name}, {search}: {:?}", began.elapsed());
         }

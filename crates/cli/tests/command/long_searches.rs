@@ -1,6 +1,7 @@
 //! Searches that use several cores, and searches that are stopped or killed and go on later.
 
 use crate::run::{Scratch, example, program, text};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 const ALL: &str = "verdict: safe, no data race; deadlocks: none; 1680 executions";
@@ -43,9 +44,17 @@ fn a_stopped_search_goes_on() {
 fn a_killed_search_goes_on() {
     let scratch = Scratch::new();
     let kept = scratch.path("kept");
-    let endless = program("explore/endless_locked.c");
+    let long = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/programs/lastzero.c");
     let mut child = scratch
-        .command(&["explore", "--checkpoint", text(&kept), "--time-limit", "0", text(&endless)])
+        .command(&[
+            "explore",
+            "--checkpoint",
+            text(&kept),
+            "--time-limit",
+            "0",
+            "--cflags=-DN=18",
+            text(&long),
+        ])
         .spawn()
         .expect("raddle starts");
     let began = Instant::now();
@@ -55,9 +64,10 @@ fn a_killed_search_goes_on() {
     child.kill().expect("it runs");
     child.wait().expect("it ended");
     let first = std::fs::read_to_string(&kept).expect("it was written before the kill");
-    let resume = ["explore", "--checkpoint", text(&kept), "--resume", "--time-limit", "2", text(&endless)];
+    let again = ["explore", "--checkpoint", text(&kept), "--resume", "--time-limit", "4"];
+    let resume = [&again[..], &["--cflags=-DN=18", text(&long)]].concat();
     scratch.raddle(&resume).expect(3, &["time limit"]);
-    assert_ne!(std::fs::read_to_string(&kept).expect("it is there"), first);
+    assert!(std::fs::read_to_string(&kept).expect("it is there") != first, "nothing was added");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //@ args: -a other --size=7 -b last
 //@ stdin: 12 word 3.5
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <ctype.h>
 #include <err.h>
 #include <errno.h>
