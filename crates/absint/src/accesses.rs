@@ -1,8 +1,8 @@
 //! Every read and write of memory in the reachable code: instructions, memory intrinsics, and what library calls touch.
 //!
-//! *May*: an access lists all objects and offsets that points-to allows, and an extent that covers the bytes. Synchronisation
-//! objects' own memory, `errno`, blocks that a call only uses itself, and the zeros of `calloc` are no accesses; what `realloc` or `strdup`
-//! copy into the block that they hand out is one. A function without body or model writes all that it may use.
+//! *May*: an access lists all objects and offsets that points-to allows, and an extent that covers the bytes. An operation on a
+//! synchronisation object is an atomic read of it. `errno`, blocks that a call only uses itself, and the zeros of `calloc` are no
+//! accesses; what `realloc` or `strdup` copy into the block that they hand out is one. A function without body or model writes all that it may use.
 
 use crate::calls::{Call, Calls};
 use crate::foreign::Foreign;

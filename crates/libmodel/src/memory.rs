@@ -8,7 +8,7 @@
 //! as MT-Safe (A-MTSAFE).
 //!
 //! Everything here is *may*: a call touches no more than this, and need not touch all of it. Null pointers are touched by nobody and
-//! may be returned by everybody. The memory of a synchronisation object itself is no touch.
+//! may be returned by everybody. A call on a synchronisation object is an atomic read of it.
 
 mod build;
 mod ctype;
@@ -127,7 +127,7 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Atomicity {
     Plain,
-    /// The order is in the [`crate::AtomicCall`].
+    /// The order is in the [`crate::AtomicCall`]; none for operations on synchronisation objects.
     Atomic,
 }
 

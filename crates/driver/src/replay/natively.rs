@@ -6,8 +6,10 @@ use crate::load::Loaded;
 use crate::native::own_locks;
 use crate::witness::{self, Record};
 use crate::{DataModel, DriverError, OWN_STDIN, Subject};
+use raddle_base::SiteId;
 use raddle_config::Config;
-use raddle_libmodel::Meaning;
+use raddle_ir::{Callee, Code, Inst};
+use raddle_libmodel::{Effect, Meaning};
 use raddle_native::cc::{Controlled, Does, Mode, OwnLock, build_controlled};
 use raddle_native::{Checks, Claim, Debugger, Plan, ReplayRequest, Replayed, StepKind, debug, replay};
 use std::path::{Path, PathBuf};
@@ -82,6 +84,13 @@ fn request(
     {
         return Ok(Err(format!("a native run does not show {}", kind.name())));
     }
+    if let witness::Claim::Race(a, b) = record.claim
+        && [a, b].into_iter().any(|site| synchronises(loaded, site))
+    {
+        return Ok(Err(
+            "a native run does not show a race with an operation on a synchronisation object".to_owned()
+        ));
+    }
     let plan = match built {
         Some(built) => steps::native_plan(loaded, &built.native, &record.witness),
         None => steps::plan(loaded, &record.witness),
@@ -123,6 +132,29 @@ fn request(
         time: native.time,
     };
     Ok(Ok((program, request)))
+}
+
+/// Whether the site is a call on a lock, condition, semaphore or the like. The runtime does not look for writes to the object itself.
+fn synchronises(loaded: &Loaded, site: SiteId) -> bool {
+    let Some(Code::Inst(Inst::Call { callee: Callee::Direct(callee), .. })) = loaded.program.code_at(site)
+    else {
+        return false;
+    };
+    matches!(
+        loaded.models.meanings[*callee],
+        Meaning::Effect(
+            Effect::SyncInit { .. }
+                | Effect::SyncDestroy { .. }
+                | Effect::Lock { .. }
+                | Effect::Unlock { .. }
+                | Effect::MutexConsistent { .. }
+                | Effect::Cond(..)
+                | Effect::BarrierWait { .. }
+                | Effect::Sem(..)
+                | Effect::Once { .. },
+            _
+        )
+    )
 }
 
 /// A program that was there, or one that was made.

@@ -6,7 +6,8 @@
 use super::{Barrier, Errno, Health, Mutex, MutexKind, OnceState, Rwlock, RwlockKind, SyncObject};
 use crate::exec::{Cx, Halt};
 use crate::memory::Named;
-use raddle_event::{AccessKind, Addr, EventKind, ProblemKind};
+use raddle_base::LoadOrder;
+use raddle_event::{AccessKind, Addr, AtomicOp, EventKind, ProblemKind};
 use raddle_libmodel::{Arg, LockFamily, Returns, SyncKind};
 
 /// What is expected at an address.
@@ -62,8 +63,9 @@ impl Expected {
 }
 
 impl Cx<'_> {
-    /// The object at this address, brought to life if need be.
+    /// The object at this address, brought to life if need be, for an operation on it.
     pub(super) fn sync_object(&mut self, at: Addr, address: u64, expected: Expected) -> SyncObject {
+        self.report_use(address, expected);
         match self.world.sync.get(at).cloned() {
             Some(SyncObject::Destroyed) if !self.reinitialised(address, expected) => SyncObject::Destroyed,
             Some(object) if object != SyncObject::Destroyed && fits(&object, expected) => object,
@@ -73,6 +75,17 @@ impl Cx<'_> {
                 object
             }
         }
+    }
+
+    /// An operation on a synchronisation object is an atomic read of it, before it acquires or releases anything: whoever writes to the
+    /// object meanwhile races with it. Without this a write would not even be tried on the other side of an operation, for only
+    /// operations are put in another order.
+    fn report_use(&mut self, address: u64, expected: Expected) {
+        let Some(at) = self.memory.find(address, 1) else { return };
+        let wanted = expected.bytes(self.memory.layout.pointer_bytes == 8).max(1);
+        let len = wanted.min((self.memory.object(at.slot).size as usize).saturating_sub(at.offset));
+        let loc = self.memory.loc(at, len as u64);
+        self.event(EventKind::Atomic { loc, op: AtomicOp::Load(LoadOrder::Relaxed) });
     }
 
     fn awaken(&mut self, at: Addr, address: u64, expected: Expected) -> SyncObject {
@@ -239,6 +252,7 @@ impl Cx<'_> {
                 (Expected::OpaqueSemaphore, SyncObject::Semaphore { value: u64::from(number as u32) })
             }
         };
+        self.report_use(address, expected);
         self.event(EventKind::SyncInit { object: at });
         self.write_sync_bytes(address, expected, kind_word);
         self.world.sync.set(at, new);

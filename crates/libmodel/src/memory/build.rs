@@ -85,6 +85,11 @@ impl MemoryEffect {
         self
     }
 
+    /// Operates on a synchronisation object.
+    pub(super) fn uses(self, object: Arg, extent: Extent) -> Self {
+        self.atomic(object, Access::Read, extent)
+    }
+
     pub(super) fn stores(mut self, to: impl Into<Region>, value: Value) -> Self {
         self.stores.push(Store { to: to.into(), value });
         self

@@ -1,5 +1,7 @@
 //! Memory effects of everything that is no ordinary library function: threads, semaphores, keys, atomic calls, verifier functions.
-//! The own memory of locks, conditions and barriers is no access; deadlines and attributes are read.
+//! A call on a synchronisation object counts as an atomic read of it: calls do not race with each other, a plain write to the object races
+//! with all of them (POSIX XBD 4.12; C11 7.26.4 leaves what is inside to the library). A plain read is not held against anybody: it
+//! harms nobody, and what a copy of the object is worth is another question. Deadlines and attributes are read.
 
 use super::build::{A0, A1, A2, A3, WORD, by_model, bytes, nothing, words};
 use super::{Access, Base, Ending, Extent, Fill, Library, MemoryEffect, Value, When, memory};
@@ -20,23 +22,44 @@ impl Effect {
     pub fn memory(&self) -> Cow<'static, MemoryEffect> {
         Cow::Owned(match *self {
             Effect::Libc(function) => return Cow::Borrowed(memory(function)),
-            Effect::SyncInit { kind, .. } => initialisation(kind),
-            Effect::Lock { how, .. } | Effect::Cond(CondOp::Wait { how, .. }, _) => deadline(how),
+            Effect::SyncInit { kind, object, .. } => initialisation(kind).uses(object, kind.extent()),
+            Effect::SyncDestroy { kind, object, .. } => nothing().uses(object, kind.extent()),
+            Effect::Lock { family, lock, how, .. } => deadline(how).uses(lock, family.kind().extent()),
+            Effect::Unlock { family, lock, .. } => nothing().uses(lock, family.kind().extent()),
+            Effect::MutexConsistent { mutex } => nothing().uses(mutex, SyncKind::Mutex.extent()),
+            Effect::Cond(CondOp::Wait { cond, mutex, how }, _) => {
+                deadline(how).uses(cond, SyncKind::Cond.extent()).uses(mutex, SyncKind::Mutex.extent())
+            }
+            Effect::Cond(CondOp::Signal { cond } | CondOp::Broadcast { cond }, _) => {
+                nothing().uses(cond, SyncKind::Cond.extent())
+            }
+            Effect::BarrierWait { barrier } => nothing().uses(barrier, SyncKind::Barrier.extent()),
             Effect::Thread(op, returns) => thread(op, returns),
             Effect::Sem(op, _) => semaphore(op),
-            Effect::Once { function, .. } => nothing().calls(function, vec![], When::Now),
+            Effect::Once { once, function, .. } => {
+                nothing().uses(once, INT).calls(function, vec![], When::Now)
+            }
             Effect::Tls(op, _) => specific(op),
             Effect::Atomic(call) => atomic(call),
             Effect::Verifier(op) => verifier(op),
             Effect::Process(op) => process(op),
-            Effect::Unlock { .. }
-            | Effect::SyncDestroy { .. }
-            | Effect::MutexConsistent { .. }
-            | Effect::Cond(CondOp::Signal { .. } | CondOp::Broadcast { .. }, _)
-            | Effect::BarrierWait { .. }
-            | Effect::Nothing { .. }
-            | Effect::Unsupported { .. } => nothing(),
+            Effect::Nothing { .. } | Effect::Unsupported { .. } => nothing(),
         })
+    }
+}
+
+impl SyncKind {
+    /// The bytes of such an object in glibc; its first byte where its layout is not known.
+    pub fn extent(self) -> Extent {
+        match self {
+            SyncKind::Mutex | SyncKind::C11Mutex => by_model(40, 24),
+            SyncKind::Rwlock => by_model(56, 32),
+            SyncKind::Cond | SyncKind::C11Cond => bytes(48),
+            SyncKind::Barrier => by_model(32, 20),
+            SyncKind::Semaphore => by_model(32, 16),
+            SyncKind::Spin => INT,
+            SyncKind::KernelLock | SyncKind::KernelSemaphore => bytes(1),
+        }
     }
 }
 
@@ -109,10 +132,10 @@ fn thread(op: ThreadOp, returns: Returns) -> MemoryEffect {
 
 fn semaphore(op: SemOp) -> MemoryEffect {
     match op {
-        SemOp::GetValue { out, .. } => nothing().writes(out, INT),
+        SemOp::GetValue { sem, out } => nothing().uses(sem, INT).writes(out, INT),
         SemOp::Open { name, .. } => nothing().reads(name, Extent::CString).returns_into(Library::Semaphore),
-        SemOp::Wait { how, .. } => deadline(how),
-        SemOp::Post { .. } => nothing(),
+        SemOp::Wait { sem, how } => deadline(how).uses(sem, INT),
+        SemOp::Post { sem } => nothing().uses(sem, INT),
     }
 }
 
