@@ -117,7 +117,7 @@ fn is_part(program: &Program, ty: DebugTypeId, offset: u64, len: u64) -> bool {
     }
 }
 
-fn type_bytes(program: &Program, ty: DebugTypeId) -> u64 {
+pub(crate) fn type_bytes(program: &Program, ty: DebugTypeId) -> u64 {
     match &program.debug_types[program.strip(ty)] {
         DebugType::Scalar { bytes, .. } | DebugType::Record { bytes, .. } => *bytes,
         DebugType::Pointer { .. } => u64::from(program.data_model.pointer_bytes()),

@@ -46,7 +46,7 @@ impl Expected {
     }
 
     /// Size of the object in glibc, for LP64 and ILP32; 0 where unknown.
-    fn bytes(self, lp64: bool) -> usize {
+    pub(super) fn bytes(self, lp64: bool) -> usize {
         let (wide, narrow) = match self {
             Expected::Mutex => (40, 24),
             Expected::Rwlock => (56, 32),
@@ -71,7 +71,8 @@ impl Cx<'_> {
             Some(object) if object != SyncObject::Destroyed && fits(&object, expected) => object,
             _ => {
                 let object = self.awaken(at, address, expected);
-                self.world.sync.set(at, object.clone());
+                let bytes = self.extent(address, expected);
+                self.world.sync.set_sized(at, object.clone(), bytes);
                 object
             }
         }
@@ -255,7 +256,8 @@ impl Cx<'_> {
         self.report_use(address, expected);
         self.event(EventKind::SyncInit { object: at });
         self.write_sync_bytes(address, expected, kind_word);
-        self.world.sync.set(at, new);
+        let bytes = self.extent(address, expected);
+        self.world.sync.set_sized(at, new, bytes);
         Ok(self.answer(returns, Ok(())))
     }
 

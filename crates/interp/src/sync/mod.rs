@@ -7,6 +7,7 @@ mod barrier;
 mod birth;
 pub(crate) mod cond;
 mod errors;
+mod extent;
 mod lock;
 mod once;
 mod sem;
@@ -103,6 +104,8 @@ pub(crate) struct SyncTable {
     marks: Vec<(u64, usize, u64)>,
     epoch: u64,
     last_epoch: u64,
+    /// At least as long as every object.
+    longest: u32,
     /// Hash of all states; objects at rest count for nothing.
     pub version: u64,
 }
@@ -110,17 +113,29 @@ pub(crate) struct SyncTable {
 #[derive(Clone, Debug)]
 struct Entry {
     object: SyncObject,
+    bytes: u32,
     saved: u64,
 }
+
+/// Bytes that every object has at least, whatever it is.
+const LEAST: u32 = 4;
 
 impl SyncTable {
     pub fn get(&self, at: Addr) -> Option<&SyncObject> {
         self.objects.get(&at).map(|entry| &entry.object)
     }
 
+    /// A new state of an object; one that was not known is taken to have the least size.
     pub fn set(&mut self, at: Addr, object: SyncObject) {
+        let bytes = self.objects.get(&at).map_or(LEAST, |entry| entry.bytes);
+        self.set_sized(at, object, bytes);
+    }
+
+    /// An object that begins to live, with its size.
+    pub fn set_sized(&mut self, at: Addr, object: SyncObject, bytes: u32) {
+        self.longest = self.longest.max(bytes);
         self.version = self.version.wrapping_add(token(at, &object));
-        let old = self.objects.insert(at, Entry { object, saved: self.epoch });
+        let old = self.objects.insert(at, Entry { object, bytes, saved: self.epoch });
         self.version = self.version.wrapping_sub(old.as_ref().map_or(0, |old| token(at, &old.object)));
         if old.as_ref().is_none_or(|old| old.saved < self.epoch) && !self.marks.is_empty() {
             self.log.push((at, old));
@@ -136,13 +151,13 @@ impl SyncTable {
         }
     }
 
-    /// Whether a plain write to these bytes changes an object that has been used and not destroyed. Where it starts is known, its
-    /// length is not (a spin lock may have four bytes): a write behind the first four bytes is not noticed.
+    /// Whether a plain write to these bytes changes an object that has been used and not destroyed.
     pub fn is_overwritten(&self, object: ObjectId, from: u32, len: u32) -> bool {
-        const LEAST: u32 = 4;
-        let first = Addr { object, offset: from.saturating_sub(LEAST - 1) };
+        let first = Addr { object, offset: from.saturating_sub(self.longest.saturating_sub(1)) };
         let end = Addr { object, offset: from.saturating_add(len) };
-        self.objects.range(first..end).any(|(_, entry)| entry.object != SyncObject::Destroyed)
+        self.objects.range(first..end).any(|(at, entry)| {
+            entry.object != SyncObject::Destroyed && at.offset.saturating_add(entry.bytes) > from
+        })
     }
 
     /// All objects inside a memory object.
