@@ -103,6 +103,7 @@ fn waiting(kind: OpKind) -> Option<&'static str> {
         OpKind::SemWait { .. } => Some("semaphore wait"),
         OpKind::BarrierArrive { .. } | OpKind::BarrierLeave { .. } => Some("barrier wait"),
         OpKind::Once { .. } => Some("once"),
+        OpKind::Channel { .. } => Some("read"),
         OpKind::Spin => Some("spin"),
         _ => None,
     }

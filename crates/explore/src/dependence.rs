@@ -30,6 +30,7 @@
 //! | arrival and departure of one round | dependent | order; of different rounds independent |
 //! | two departures | independent | nothing changes |
 //! | two passes of a once object that is done | independent | order comes from the initialiser alone |
+//! | two operations on one pipe, socket pair or eventfd, or on descriptors of any | dependent | what is in it, who has which number |
 //! | initialisation or destruction of an object and anything on it | dependent | a new life |
 //! | a write over the bytes of a synchronisation object and anything on it | dependent | |
 //! | two creations | dependent | threads are numbered in order of creation |
@@ -45,7 +46,8 @@ use raddle_machine::{LockHow, OpKind, Status};
 /// Whether the order of two steps of different threads may matter.
 pub fn dependent(a: &Footprint, b: &Footprint) -> bool {
     use Footprint::{
-        Barrier, Condition, Creation, Everything, Lock, Memory, Nothing, Object, Once, Semaphore, Thread,
+        Barrier, Channel, Condition, Creation, Everything, Lock, Memory, Nothing, Object, Once, Semaphore,
+        Thread,
     };
     match (a, b) {
         (Everything, _) | (_, Everything) => true,
@@ -56,6 +58,7 @@ pub fn dependent(a: &Footprint, b: &Footprint) -> bool {
         (Memory { loc, write }, sync) | (sync, Memory { loc, write }) => {
             *write && sync.objects().into_iter().flatten().any(|object| covers(*loc, object))
         }
+        (Channel(channel), Channel(other)) => channel.is_none() || other.is_none() || channel == other,
         (Creation, Creation) => true,
         (Thread(thread), Thread(other)) => thread == other,
         (Lock { lock, using }, Lock { lock: other_lock, using: other }) => {
@@ -78,7 +81,7 @@ pub fn dependent(a: &Footprint, b: &Footprint) -> bool {
             Lock { .. } | Semaphore { .. } | Barrier { .. } | Once { .. } | Condition { .. } | Object(_),
             Lock { .. } | Semaphore { .. } | Barrier { .. } | Once { .. } | Condition { .. } | Object(_),
         ) => a.objects().into_iter().flatten().any(|object| b.objects().contains(&Some(object))),
-        (Creation | Thread(_), _) | (_, Creation | Thread(_)) => false,
+        (Channel(_) | Creation | Thread(_), _) | (_, Channel(_) | Creation | Thread(_)) => false,
     }
 }
 
@@ -152,6 +155,8 @@ pub enum Footprint {
         once: Addr,
         using: OnceUse,
     },
+    /// A pipe, socket pair or eventfd; `None` concerns all of them.
+    Channel(Option<Addr>),
     /// Initialisation or destruction.
     Object(Addr),
     Creation,
@@ -277,6 +282,7 @@ impl Footprint {
             OpKind::SemWait { sem, .. } => Footprint::Semaphore { sem, using: SemaphoreUse::Wait },
             OpKind::SemRead { sem } => Footprint::Semaphore { sem, using: SemaphoreUse::Look },
             OpKind::Once { once } | OpKind::OnceEnd { once } => Footprint::Once { once, using: OnceUse::Run },
+            OpKind::Channel { channel } => Footprint::Channel(channel),
             OpKind::Atomic { loc, op } => Footprint::Memory { loc, write: op.writes() },
             OpKind::Access { loc, kind } => Footprint::Memory { loc, write: kind == AccessKind::Write },
         }
@@ -400,6 +406,7 @@ impl Footprint {
                 words.fold(0, |marks, word| marks | bit(loc.object.0, word))
             }
             Footprint::Creation => CREATION,
+            Footprint::Channel(_) => bit(u32::MAX, u32::MAX),
             Footprint::Thread(thread) => bit(u32::MAX, thread.0),
             _ => {
                 let objects = self.objects().into_iter().flatten();
@@ -429,6 +436,7 @@ impl Footprint {
             Footprint::Nothing
             | Footprint::Everything
             | Footprint::Memory { .. }
+            | Footprint::Channel(_)
             | Footprint::Creation
             | Footprint::Thread(_) => [None, None],
         }

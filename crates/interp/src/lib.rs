@@ -35,6 +35,7 @@
 
 mod address;
 mod branches;
+mod channels;
 mod code;
 mod compile;
 mod exec;

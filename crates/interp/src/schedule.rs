@@ -70,6 +70,7 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
             Ok(())
         }
         Action::Effect => cx.perform_present(choice.variant),
+        Action::Channel(operation) => cx.perform_channel(operation),
         Action::WaitEnd(wait) => cx.perform_wait_end(wait, choice.variant),
         Action::BarrierLeave { barrier, round, serial } => {
             cx.perform_leave(barrier, round, serial);
@@ -318,6 +319,12 @@ impl<'a> View<'a> {
             // Destroying a barrier waits, as glibc's does, until all threads of its last round have left.
             OpKind::SyncDestroy { object } => {
                 if !matches!(sync.get(object), Some(SyncObject::Barrier(barrier)) if barrier.leaving > 0) {
+                    open(0);
+                }
+            }
+            OpKind::Channel { .. } => {
+                let channels = &self.interp.world.state.channels;
+                if !matches!(action, Action::Channel(operation) if !channels.is_ready(operation)) {
                     open(0);
                 }
             }

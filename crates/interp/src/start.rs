@@ -58,6 +58,7 @@ pub(crate) fn start(
         incomplete: Arc::new(undefined),
         handed_out: Vec::new(),
         libc: LibState::default(),
+        channels: Arc::default(),
     };
     let state = State::new(main, lasting);
     let world = World {
@@ -70,6 +71,7 @@ pub(crate) fn start(
         spawned: Vec::new(),
         live: LiveCache::default(),
         nested_result: 0,
+        on_channel: false,
         main_args: Arc::new(main_args),
         instructions: 0,
     };

@@ -65,6 +65,7 @@ impl Cx<'_> {
                     Action::AtomicEnter => 11,
                     Action::AtomicLeave => 12,
                     Action::Decide => 14,
+                    Action::Channel(_) => 15,
                 };
                 u64::from(operation.site.0) << 32 | word
             }
@@ -120,9 +121,10 @@ impl Cx<'_> {
 }
 
 pub(crate) fn version(memory: u64, sync: u64, state: &State) -> u64 {
-    memory
-        .wrapping_add(sync.rotate_left(1))
-        .wrapping_add(mix(state.ambient ^ state.libc_hash ^ 0x77, state.lives_hash | 1))
+    memory.wrapping_add(sync.rotate_left(1)).wrapping_add(mix(
+        state.ambient ^ state.libc_hash ^ state.channels_hash.rotate_left(7) ^ 0x77,
+        state.lives_hash | 1,
+    ))
 }
 
 /// What a thread's local state adds to the hash over all threads.

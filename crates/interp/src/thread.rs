@@ -1,6 +1,7 @@
 //! One thread of the program: its frames and registers, where it stands, what it holds.
 
 use crate::branches::OpenBranch;
+use crate::channels::Use;
 use crate::code::Pc;
 use crate::journal::Journal;
 use crate::memory::{Piece, Slot};
@@ -108,6 +109,8 @@ pub(crate) enum Action {
         serial: bool,
     },
     OnceEnd(Addr),
+    /// The library call at the present position, which concerns a channel.
+    Channel(Use),
     AtomicEnter,
     AtomicLeave,
     Exit(Arc<Ending>),

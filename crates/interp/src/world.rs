@@ -1,5 +1,6 @@
 //! What the threads of a run share besides memory: synchronisation objects, library state, output, problems.
 
+use crate::channels::Channels;
 use crate::libc::LibState;
 use crate::live::LiveCache;
 use crate::options::Options;
@@ -28,6 +29,8 @@ pub(crate) struct World {
     pub live: LiveCache,
     /// Result of the library callback that has just returned.
     pub nested_result: u128,
+    /// The library call in progress is an operation on a channel.
+    pub on_channel: bool,
     /// Arguments of `main`.
     pub main_args: Arc<Vec<(u128, Ty)>>,
     /// Instructions executed since the machine was made; never set back.
@@ -44,6 +47,7 @@ pub(crate) struct State {
     lasting: Arc<Lasting>,
     /// Hash of `libc`.
     pub libc_hash: u64,
+    pub channels_hash: u64,
     pub time: u64,
     pub input_taken: usize,
     pub steps: u64,
@@ -69,6 +73,7 @@ pub(crate) struct Lasting {
     pub handed_out: Vec<u64>,
     /// What the library remembers apart from memory.
     pub libc: LibState,
+    pub channels: Arc<Channels>,
 }
 
 /// What other threads can learn of a thread.
@@ -143,6 +148,7 @@ impl State {
             lives_hash: 0,
             lasting: Arc::new(lasting),
             libc_hash: 0,
+            channels_hash: 0,
             time: 1_700_000_000_000_000_000,
             input_taken: 0,
             steps: 0,

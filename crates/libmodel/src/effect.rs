@@ -524,6 +524,32 @@ impl LibcFn {
     pub fn may_keep_pointers(self) -> bool {
         KEEP_POINTERS.contains(&self.0)
     }
+
+    /// Whether it may be a visible operation, which waits for other threads and is ordered with them, and in which way. The rest of
+    /// what takes descriptors asks about them or is unsupported for these.
+    pub fn descriptor_use(self) -> Option<DescriptorUse> {
+        Some(match self.0 {
+            "pipe" | "pipe2" | "socketpair" | "eventfd" => DescriptorUse::Makes,
+            "read" | "__read_chk" | "recv" | "recvfrom" => DescriptorUse::Reads { size: Arg(2) },
+            "write" | "writev" | "send" | "sendto" => DescriptorUse::Writes,
+            "close" | "dup" | "dup2" | "dup3" | "fcntl" | "shutdown" => DescriptorUse::Changes,
+            _ => return None,
+        })
+    }
+}
+
+/// What a library function does with the descriptor that is its first argument, where that may be an end of a pipe, a socket pair or an eventfd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DescriptorUse {
+    /// Makes new ones.
+    Makes,
+    /// Reads from it, up to `size` bytes: waits for some unless that is 0.
+    Reads {
+        size: Arg,
+    },
+    Writes,
+    /// Changes it, closes it, or makes another one like it.
+    Changes,
 }
 
 /// Names as in [`LibcFn`], sorted.

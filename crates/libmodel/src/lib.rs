@@ -12,9 +12,9 @@ mod table;
 mod variable;
 
 pub use effect::{
-    ATTR_FLAGS_OFFSET, Answer, Arg, AtomicCall, CancelSetting, CondOp, Effect, Fail, FetchOp, Handlers, How,
-    KernelAtomic, KernelOrder, KernelResult, KernelWidth, LibcFn, LockFamily, Mode, OnceStyle, ProcessOp,
-    Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
+    ATTR_FLAGS_OFFSET, Answer, Arg, AtomicCall, CancelSetting, CondOp, DescriptorUse, Effect, Fail, FetchOp,
+    Handlers, How, KernelAtomic, KernelOrder, KernelResult, KernelWidth, LibcFn, LockFamily, Mode, OnceStyle,
+    ProcessOp, Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
 };
 pub use memory::{MemoryEffect, memory};
 pub use resolve::{Meaning, Models};

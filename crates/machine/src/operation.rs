@@ -82,6 +82,11 @@ pub enum OpKind {
     OnceEnd {
         once: Addr,
     },
+    /// A pipe, socket pair or eventfd is read, where it waits while it is empty, or written. Without a channel: which descriptors there
+    /// are changes, which concerns all.
+    Channel {
+        channel: Option<Addr>,
+    },
     Atomic {
         loc: Loc,
         op: AtomicOp,
@@ -125,6 +130,7 @@ impl OpKind {
             OpKind::BarrierLeave { barrier } => Some(barrier),
             OpKind::SemWait { sem, .. } => Some(sem),
             OpKind::Once { once } => Some(once),
+            OpKind::Channel { channel } => channel,
             OpKind::Atomic { loc, .. } | OpKind::Access { loc, .. } => Some(loc.start()),
             _ => None,
         }

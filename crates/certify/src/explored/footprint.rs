@@ -23,6 +23,8 @@ pub(super) enum Footprint {
     Sync(Addr, Use),
     /// A wait for a condition variable and its mutex.
     Wait(Addr, Addr),
+    /// A pipe, socket pair or eventfd; `None` concerns all of them.
+    Channel(Option<Addr>),
     /// Threads are numbered in the order of their creation.
     Creation,
     /// End, join or detaching.
@@ -61,10 +63,11 @@ pub(super) enum Last {
 
 /// Whether the order of two steps of different threads may matter.
 pub(super) fn dependent(a: &Footprint, b: &Footprint) -> bool {
-    use Footprint::{Creation, Everything, Memory, Nothing, Thread};
+    use Footprint::{Channel, Creation, Everything, Memory, Nothing, Thread};
     match (a, b) {
         (Everything, _) | (_, Everything) => true,
         (Nothing, _) | (_, Nothing) => false,
+        (Channel(x), Channel(y)) => x.is_none() || y.is_none() || x == y,
         (Memory { loc: x, write: v }, Memory { loc: y, write: w }) => (*v || *w) && x.overlaps(*y),
         (Memory { loc, write }, other) | (other, Memory { loc, write }) => {
             *write && other.uses().into_iter().flatten().any(|(object, _)| covers(*loc, object))
@@ -100,7 +103,7 @@ impl Footprint {
 
     /// The worst that the operation may turn out to be in any state in which the thread holds these locks and stands before it.
     pub(super) fn worst(thread: ThreadId, kind: OpKind, held: &[Addr]) -> Footprint {
-        use Footprint::{Creation, Everything, Memory, Nothing, Sync, Thread, Wait};
+        use Footprint::{Channel, Creation, Everything, Memory, Nothing, Sync, Thread, Wait};
         match kind {
             OpKind::Begin | OpKind::Fence | OpKind::Choose { .. } | OpKind::Yield | OpKind::Spin => Nothing,
             OpKind::Exit => Everything,
@@ -110,6 +113,7 @@ impl Footprint {
             OpKind::Join { child, .. } | OpKind::Detach { child } => Thread(child),
             OpKind::Atomic { loc, op } => Memory { loc, write: op.writes() },
             OpKind::Access { loc, kind } => Memory { loc, write: kind == AccessKind::Write },
+            OpKind::Channel { channel } => Channel(channel),
             OpKind::WaitBegin { cond, mutex } | OpKind::WaitEnd { cond, mutex } => Wait(cond, mutex),
             OpKind::Lock { lock, mode, how: LockHow::Block } => Sync(lock, Use::of(mode)),
             OpKind::Unlock { lock, mode } if held.contains(&lock) => Sync(lock, Use::of(mode)),
@@ -288,6 +292,7 @@ pub(super) fn may_block(kind: OpKind) -> bool {
         | OpKind::WaitEnd { .. }
         | OpKind::BarrierLeave { .. }
         | OpKind::SyncDestroy { .. }
+        | OpKind::Channel { .. }
         | OpKind::Once { .. } => true,
         _ => false,
     }
@@ -311,6 +316,7 @@ pub(super) fn may_vary(kind: OpKind) -> bool {
         | OpKind::SemRead { .. }
         | OpKind::Once { .. }
         | OpKind::OnceEnd { .. }
+        | OpKind::Channel { .. }
         | OpKind::Atomic { .. }
         | OpKind::Fence
         | OpKind::Access { .. }

@@ -353,7 +353,7 @@ impl<'p> Sides<'p> {
         };
         match effect {
             Effect::Nothing { .. } => return Some(Flow::On),
-            Effect::Libc(library) if !library.may_keep_pointers() => {
+            Effect::Libc(library) if !library.may_keep_pointers() && library.descriptor_use().is_none() => {
                 for kind in [AccessKind::Read, AccessKind::Write] {
                     let (loc, atomicity, path) = (None, Atomicity::Plain, state.path());
                     into.accesses.push(SideAccess { site, loc, kind, atomicity, path });

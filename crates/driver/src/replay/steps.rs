@@ -15,6 +15,10 @@ use std::sync::Arc;
 /// A choice of the interpreter's environment that cannot be forced on the real program.
 const NOT_FORCED: &str = "a native run does not show an operation that fails for no reason, or a library call that goes another way than here";
 
+/// Operations that the real program does when it likes.
+const NOT_CONTROLLED: &str =
+    "a native run does not show operations on pipes, socket pairs and eventfds in a chosen order";
+
 /// The witness cannot be run, which `certify` would have said.
 const NOT_FOLLOWED: &str = "the schedule cannot be followed";
 
@@ -47,7 +51,7 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Re
             return Err(NOT_FOLLOWED);
         }
         let operation = machine.pending(choice.thread).ok_or(NOT_FOLLOWED)?;
-        let (kind, object) = translated(operation.kind);
+        let (kind, object) = translated(operation.kind).ok_or(NOT_CONTROLLED)?;
         let count = objects.len() as u32 + 1;
         let object = object.map_or(0, |object| *objects.entry(object).or_insert(count));
         let mut chosen = Chosen(None);
@@ -164,9 +168,9 @@ impl Sink for Chosen {
     }
 }
 
-/// The kind of step, and the object that it is about.
-fn translated(kind: OpKind) -> (StepKind, Option<Addr>) {
-    match kind {
+/// The kind of step, and the object that it is about; `None` where the program's own runtime does not control it.
+fn translated(kind: OpKind) -> Option<(StepKind, Option<Addr>)> {
+    Some(match kind {
         OpKind::Begin => (StepKind::Begin, None),
         OpKind::End => (StepKind::End, None),
         OpKind::Create => (StepKind::Create, None),
@@ -194,5 +198,6 @@ fn translated(kind: OpKind) -> (StepKind, Option<Addr>) {
         OpKind::Exit => (StepKind::Exit, None),
         OpKind::Yield => (StepKind::Yield, None),
         OpKind::Spin => (StepKind::Spin, None),
-    }
+        OpKind::Channel { .. } => return None,
+    })
 }

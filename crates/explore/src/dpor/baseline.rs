@@ -246,6 +246,7 @@ fn blocks(kind: OpKind) -> Blocks {
         | OpKind::WaitEnd { .. }
         | OpKind::BarrierLeave { .. }
         | OpKind::Once { .. }
+        | OpKind::Channel { .. }
         | OpKind::Spin => Blocks::Maybe,
         _ => Blocks::Never,
     }

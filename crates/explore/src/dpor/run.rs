@@ -272,7 +272,7 @@ impl Run {
 
 impl Step {
     #[inline]
-    pub(super) fn thread(&self) -> ThreadId {
+    pub(crate) fn thread(&self) -> ThreadId {
         self.action.choice.thread
     }
 

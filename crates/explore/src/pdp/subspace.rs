@@ -358,6 +358,13 @@ impl<'r> History<'r> {
                 _ => {}
             }
         }
+        for step in &self.run.steps[depth..] {
+            if let (OpKind::Channel { .. }, Some(rest)) =
+                (step.operation.kind, rests[step.thread().index()].as_mut())
+            {
+                rest.sticks = true;
+            }
+        }
         rests.iter_mut().flatten().for_each(Rest::finish);
         rests
     }

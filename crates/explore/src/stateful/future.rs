@@ -308,6 +308,12 @@ fn renamed(kind: OpKind, names: &Names) -> Option<OpKind> {
         OpKind::SemRead { sem } => OpKind::SemRead { sem: names.addr(sem)? },
         OpKind::Once { once } => OpKind::Once { once: names.addr(once)? },
         OpKind::OnceEnd { once } => OpKind::OnceEnd { once: names.addr(once)? },
+        OpKind::Channel { channel } => OpKind::Channel {
+            channel: match channel {
+                Some(channel) => Some(names.addr(channel)?),
+                None => None,
+            },
+        },
         OpKind::Atomic { loc, op } => OpKind::Atomic { loc: names.loc(loc)?, op },
         OpKind::Access { loc, kind } => OpKind::Access { loc: names.loc(loc)?, kind },
     })

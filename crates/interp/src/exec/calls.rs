@@ -38,6 +38,11 @@ impl Cx<'_> {
                         return Ok(());
                     }
                 }
+                if let Effect::Libc(function) = *effect
+                    && let Some((kind, operation)) = self.pending_channel(function)?
+                {
+                    return Err(self.stand(kind, Action::Channel(operation)));
+                }
                 match self.pending_effect(effect)? {
                     Some(kind) => Err(self.stand(kind, Action::Effect)),
                     None => self.perform_effect(effect, assumptions, 0),

@@ -69,8 +69,9 @@ impl<'a> Cx<'a> {
         assumptions: &[&'static str],
         variant: u32,
     ) -> Result<(), Halt> {
-        for id in assumptions {
-            self.assume(id);
+        // What goes through a channel is known.
+        for id in assumptions.iter().filter(|id| **id != "A-IO" || !self.world.on_channel) {
+            self.world.state.assume(id);
         }
         self.read_settings(effect)?;
         let flow = match *effect {

@@ -6,9 +6,11 @@
 use super::access::Taking;
 use super::calls::Flow;
 use super::{Cx, Halt};
+use crate::channels::Channels;
 use crate::journal::{Done, Journal};
 use crate::libc::{self, Host, LibState, Outcome, Stop, Zeroed};
 use crate::memory::{At, Birth, Fill, Name, Named, Piece, StackId, mix};
+use crate::sync::Passing;
 use crate::thread::{Action, OnReturn, Phase, Stand};
 use crate::world::Watch;
 use raddle_base::StableHasher;
@@ -45,7 +47,8 @@ enum Request {
 
 impl Cx<'_> {
     pub(super) fn library_call(&mut self, function: LibcFn) -> Result<Flow, Halt> {
-        let watching = !matches!(self.world.watch, Watch::Nothing) && self.thread.nesting == 0;
+        let watching =
+            !matches!(self.world.watch, Watch::Nothing) && self.thread.nesting == 0 && !self.world.on_channel;
         let (journal, granted) = match &self.thread.phase {
             Phase::Library(journal) => (Some(Journal::clone(journal)), false),
             Phase::LibraryGranted(journal) => (Some(Journal::clone(journal)), true),
@@ -525,6 +528,30 @@ impl Host for Library<'_, '_> {
             self.before = Some(self.cx.world.state.libc.clone());
         }
         &mut self.cx.world.state.lasting_mut().libc
+    }
+
+    fn channels(&mut self) -> &mut Channels {
+        Arc::make_mut(&mut self.cx.world.state.lasting_mut().channels)
+    }
+
+    fn is_operation(&self) -> bool {
+        self.cx.world.on_channel
+    }
+
+    fn is_channel(&mut self, descriptor: i32) -> bool {
+        self.cx.world.state.channels.is_open(descriptor)
+    }
+
+    fn pass(&mut self, stream: usize, places: (u32, u32), passing: Passing) -> Outcome<()> {
+        self.cx.pass(stream, places, passing).map_err(|Halt| Stop)
+    }
+
+    fn thread_number(&self) -> u32 {
+        self.cx.thread.id.0
+    }
+
+    fn thread_count(&self) -> u32 {
+        self.cx.world.state.lives().len() as u32
     }
 
     fn variable(&mut self, name: &str) -> Option<u64> {

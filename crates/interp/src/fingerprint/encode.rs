@@ -111,6 +111,7 @@ pub(super) fn world(interp: &Interp, hasher: &mut StableHasher) {
         Status::Limit { .. } => 7,
     });
     state.libc.hash(hasher);
+    state.channels.hash(hasher);
     hasher.word(state.time);
     hasher.word(state.input_taken as u64);
     state.at_exit.hash(hasher);
@@ -325,6 +326,8 @@ impl Encoder<'_> {
             Action::AtomicLeave => self.word(12),
             Action::Exit(_) => self.word(13),
             Action::Decide => self.word(14),
+            // Which one it is, its arguments and the channels say.
+            Action::Channel(_) => self.word(15),
         }
     }
 

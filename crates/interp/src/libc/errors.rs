@@ -6,6 +6,7 @@ use super::{Family, Host, Outcome};
 pub(super) const ENOENT: i32 = 2;
 pub(super) const EIO: i32 = 5;
 pub(super) const EBADF: i32 = 9;
+pub(super) const EAGAIN: i32 = 11;
 pub(super) const ENOMEM: i32 = 12;
 pub(super) const EACCES: i32 = 13;
 pub(super) const EEXIST: i32 = 17;

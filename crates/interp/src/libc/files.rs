@@ -4,7 +4,7 @@ use super::errors::{EACCES, EBADF, EINVAL, ENOENT};
 use super::state::Target;
 use super::stream::{OpenMode, Stream, close, contents, differs, exists, files, open, open_file};
 use super::values::{NULL, int};
-use super::{Family, Host, Outcome};
+use super::{Family, Host, Outcome, channel};
 use raddle_ir::DataModel;
 
 pub(super) const FUNCTIONS: Family = &[
@@ -105,6 +105,9 @@ fn freopen(host: &mut dyn Host) -> Outcome<u128> {
 
 fn fdopen(host: &mut dyn Host) -> Outcome<u128> {
     let descriptor = host.int(0);
+    if host.is_channel(descriptor) {
+        return Err(host.unsupported("a stream on a pipe, socket pair or eventfd".into()));
+    }
     let stream = if open_file(host, descriptor).is_some() { Ok(Stream(descriptor)) } else { Err(EBADF) };
     stream_result(host, stream)
 }
@@ -164,6 +167,10 @@ fn open_result(host: &mut dyn Host, path: &[u8], mode: OpenMode) -> Outcome<u128
 
 fn close_descriptor(host: &mut dyn Host) -> Outcome<u128> {
     let descriptor = host.int(0);
+    if host.is_channel(descriptor) {
+        channel::close(host, descriptor)?;
+        return Ok(0);
+    }
     Ok(if close(host, descriptor) { 0 } else { host.error(EBADF) })
 }
 
@@ -229,6 +236,9 @@ fn stat(host: &mut dyn Host, path_at: usize) -> Outcome<u128> {
 
 fn fstat(host: &mut dyn Host, descriptor_at: usize) -> Outcome<u128> {
     let (descriptor, target) = (host.int(descriptor_at), host.pointer(descriptor_at + 1));
+    if host.is_channel(descriptor) {
+        return Err(host.unsupported("fstat of a pipe, socket pair or eventfd".into()));
+    }
     let Some(file) = open_file(host, descriptor) else { return Ok(host.error(EBADF)) };
     match file.target.clone() {
         Target::Standard | Target::Null => write_stat(host, target, CHARACTER_DEVICE, 0),

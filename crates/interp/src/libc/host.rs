@@ -2,6 +2,8 @@
 //! and reported as such, so a racing `strcpy` is a race.
 
 use super::state::LibState;
+use crate::channels::Channels;
+use crate::sync::Passing;
 use raddle_event::ProblemKind;
 use raddle_ir::{DataModel, Ty};
 use std::sync::Arc;
@@ -70,6 +72,19 @@ pub trait Host {
     fn variable(&mut self, name: &str) -> Option<u64>;
     /// The environment that the process started with.
     fn environment(&self, name: &str) -> Option<String>;
+
+    /// Pipes, socket pairs and eventfds; what changes them does so in a visible operation.
+    fn channels(&mut self) -> &mut Channels;
+    /// Whether the call is such an operation.
+    fn is_operation(&self) -> bool;
+    /// Whether the descriptor is an end of one.
+    fn is_channel(&mut self, descriptor: i32) -> bool {
+        self.channels().is_open(descriptor)
+    }
+    /// The calling thread gives, or takes, places of a direction: from the first, so many.
+    fn pass(&mut self, stream: usize, places: (u32, u32), passing: Passing) -> Outcome<()>;
+    fn thread_number(&self) -> u32;
+    fn thread_count(&self) -> u32;
 
     /// The environment chooses one of so many ways for the call to go on; 0 is the plain one. What the call did before it is done again.
     fn choose(&mut self, variants: u32) -> Outcome<u32>;

@@ -7,6 +7,7 @@
 
 mod alloc;
 mod attributes;
+mod channel;
 mod convert;
 mod ctype;
 mod decimal;
@@ -47,8 +48,11 @@ mod varargs;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use channel::may_differ;
 pub(crate) use shared::SharedState;
 
+pub use crate::channels::Channels;
+pub use crate::sync::Passing;
 pub use host::{Host, Outcome, Stop, Zeroed};
 pub use state::LibState;
 pub use stream::{STREAM_BYTES, STREAM_KEYS};
@@ -94,6 +98,7 @@ type Family = &'static [(&'static str, Run)];
 const FAMILIES: &[Family] = &[
     alloc::FUNCTIONS,
     attributes::FUNCTIONS,
+    channel::FUNCTIONS,
     convert::FUNCTIONS,
     ctype::FUNCTIONS,
     declared::FUNCTIONS,

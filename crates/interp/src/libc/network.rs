@@ -6,7 +6,7 @@ use super::errors::{EACCES, EBADF, EIO, ENOTSOCK};
 use super::state::Target;
 use super::stream::{OpenMode, differs, new_descriptor, open_file, read_descriptor, write_descriptor};
 use super::values::{NULL, int};
-use super::{Family, Host, Outcome};
+use super::{Family, Host, Outcome, channel};
 
 pub(super) const FUNCTIONS: Family = &[
     ("socket", socket),
@@ -34,7 +34,13 @@ pub(super) const FUNCTIONS: Family = &[
         on_socket(h)
     }),
     ("getsockopt", getsockopt),
-    ("shutdown", on_socket),
+    ("shutdown", |h| {
+        let (descriptor, how) = (h.int(0), h.int(1));
+        match h.is_channel(descriptor) && no_socket(h).is_none() {
+            true => channel::shutdown(h, descriptor, how),
+            false => on_socket(h),
+        }
+    }),
     ("getsockname", name_of),
     ("getpeername", name_of),
     ("send", send),
@@ -100,6 +106,9 @@ fn socket(host: &mut dyn Host) -> Outcome<u128> {
 /// What is wrong with the descriptor of the first argument, if it is none of a socket.
 fn no_socket(host: &mut dyn Host) -> Option<i32> {
     let descriptor = host.int(0);
+    if host.is_channel(descriptor) {
+        return channel::no_socket(host, descriptor);
+    }
     match open_file(host, descriptor).map(|file| &file.target) {
         Some(Target::Socket { .. }) => None,
         Some(_) => Some(ENOTSOCK),
@@ -112,11 +121,19 @@ fn on_socket(host: &mut dyn Host) -> Outcome<u128> {
     if let Some(errno) = no_socket(host) {
         return Ok(host.error(errno));
     }
+    let descriptor = host.int(0);
+    if host.is_channel(descriptor) {
+        return Err(host.unsupported("an address, option or connection of a socket pair".into()));
+    }
     Ok(if differs(host)? { host.error(EIO) } else { 0 })
 }
 
 /// A connection has come, or an error.
 fn accept(host: &mut dyn Host) -> Outcome<u128> {
+    let descriptor = host.int(0);
+    if host.is_channel(descriptor) {
+        return on_socket(host);
+    }
     if let Some(errno) = no_socket(host) {
         return Ok(host.error(errno));
     }
@@ -171,6 +188,10 @@ fn send(host: &mut dyn Host) -> Outcome<u128> {
         return Ok(host.long_error(errno));
     }
     let (descriptor, source, size) = (host.int(0), host.pointer(1), host.size(2));
+    if host.is_channel(descriptor) {
+        let flags = host.int(3);
+        channel::plain_flags(host, flags)?;
+    }
     let bytes = host.read_bytes(source, size)?;
     Ok(match write_descriptor(host, descriptor, &bytes)? {
         Ok(count) => count as u128,
@@ -191,6 +212,10 @@ fn recv(host: &mut dyn Host) -> Outcome<u128> {
         return Ok(host.long_error(errno));
     }
     let (descriptor, target, size) = (host.int(0), host.pointer(1), host.size(2));
+    if host.is_channel(descriptor) {
+        let flags = host.int(3);
+        channel::plain_flags(host, flags)?;
+    }
     Ok(match read_descriptor(host, descriptor, usize::try_from(size).unwrap_or(usize::MAX))? {
         Ok(bytes) => {
             host.write_bytes(target, &bytes)?;
@@ -205,6 +230,18 @@ fn select(host: &mut dyn Host) -> Outcome<u128> {
     let bits = u64::try_from(host.int(0)).unwrap_or(0).min(1024);
     let bytes = bits.div_ceil(8 * host.word_bytes()) * host.word_bytes();
     let timeout = host.pointer(4);
+    for index in 1..=3 {
+        let set = host.pointer(index);
+        if set == 0 {
+            continue;
+        }
+        let asked = host.read_bytes(set, bytes)?;
+        for descriptor in (0..bits as i32).filter(|fd| asked[*fd as usize / 8] >> (fd % 8) & 1 == 1) {
+            if host.is_channel(descriptor) {
+                return Err(host.unsupported("select of a pipe, socket pair or eventfd".into()));
+            }
+        }
+    }
     if timeout != 0 && differs(host)? || bytes == 0 {
         for index in 1..=3 {
             let set = host.pointer(index);
@@ -243,6 +280,13 @@ fn poll(host: &mut dyn Host) -> Outcome<u128> {
     const ENTRY: u64 = 8;
     const INPUT_OR_OUTPUT: u8 = 0x05;
     let (entries, count, timeout) = (host.pointer(0), host.size(1), host.int(2));
+    for index in 0..count.min(1024) {
+        let at = host.offset(entries, index * ENTRY);
+        let descriptor = host.read_int(at)?;
+        if host.is_channel(descriptor) {
+            return Err(host.unsupported("poll of a pipe, socket pair or eventfd".into()));
+        }
+    }
     let times_out = timeout >= 0 && differs(host)?;
     let mut ready = 0;
     for index in 0..count.min(1024) {

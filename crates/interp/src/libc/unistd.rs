@@ -1,10 +1,10 @@
 //! Descriptors, memory maps, and questions about the system.
 
-use super::errors::{EBADF, EINVAL, ENOTTY};
+use super::errors::{EBADF, EINVAL, ENOTTY, ESPIPE};
 use super::state::Target;
 use super::stream::{contents, files, open_file, read_descriptor, seek, write_descriptor};
 use super::values::{NULL, int};
-use super::{Family, Host, Outcome, Zeroed};
+use super::{Family, Host, Outcome, Zeroed, channel};
 use raddle_ir::DataModel;
 
 pub(super) const FUNCTIONS: Family = &[
@@ -74,7 +74,6 @@ pub(super) const FUNCTIONS: Family = &[
 
 const PROCESSORS: u128 = 4;
 
-/// A count of bytes, or -1 with `errno`.
 /// No descriptor here is a device. What a request does to memory that it is given is not modelled.
 fn ioctl(host: &mut dyn Host) -> Outcome<u128> {
     if host.pointer(2) != 0 {
@@ -83,6 +82,7 @@ fn ioctl(host: &mut dyn Host) -> Outcome<u128> {
     Ok(host.error(ENOTTY))
 }
 
+/// A count of bytes, or -1 with `errno`.
 fn count(host: &mut dyn Host, result: Result<usize, i32>) -> u128 {
     match result {
         Ok(bytes) => bytes as u128,
@@ -139,6 +139,9 @@ fn at_offset(
     operation: fn(&mut dyn Host) -> Outcome<u128>,
 ) -> Outcome<u128> {
     let descriptor = host.int(0);
+    if host.is_channel(descriptor) {
+        return Ok(host.long_error(ESPIPE));
+    }
     let before = open_file(host, descriptor).map(|file| file.offset);
     if let Err(errno) = seek(host, descriptor, offset, 0) {
         return Ok(host.long_error(errno));
@@ -160,6 +163,9 @@ fn pwrite(host: &mut dyn Host, offset: i64) -> Outcome<u128> {
 
 fn ftruncate(host: &mut dyn Host, size: i64) -> Outcome<u128> {
     let descriptor = host.int(0);
+    if host.is_channel(descriptor) {
+        return Ok(host.error(EINVAL));
+    }
     let files = files(host);
     let Some(Target::File(path)) = files.open.get(&descriptor).map(|file| file.target.clone()) else {
         return Ok(host.error(EBADF));
@@ -175,6 +181,9 @@ fn ftruncate(host: &mut dyn Host, size: i64) -> Outcome<u128> {
 /// Flags of a descriptor are neither kept nor needed; locks and duplicates are refused.
 fn fcntl(host: &mut dyn Host) -> Outcome<u128> {
     let (descriptor, command) = (host.int(0), host.int(1));
+    if host.is_channel(descriptor) {
+        return channel::fcntl(host, descriptor, command);
+    }
     if open_file(host, descriptor).is_none() {
         return Ok(host.error(EBADF));
     }
@@ -209,6 +218,9 @@ fn mmap(host: &mut dyn Host) -> Outcome<u128> {
         return Err(host.unsupported("a file mapped into memory and shared".into()));
     }
     let offset = host.long(5);
+    if host.is_channel(descriptor) {
+        return Err(host.unsupported("a pipe, socket pair or eventfd mapped into memory".into()));
+    }
     let path = match open_file(host, descriptor).map(|file| file.target.clone()) {
         Some(Target::File(path)) => path,
         Some(_) => return Err(host.unsupported("a device or socket mapped into memory".into())),

@@ -5,6 +5,7 @@
 mod atomic_section;
 mod barrier;
 mod birth;
+mod channel;
 pub(crate) mod cond;
 mod errors;
 mod extent;
@@ -14,6 +15,7 @@ mod sem;
 mod specific;
 mod threads;
 
+pub use channel::Passing;
 pub(crate) use errors::Errno;
 pub(crate) use lock::{Readiness, lock_how};
 

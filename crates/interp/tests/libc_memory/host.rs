@@ -1,7 +1,7 @@
 //! A machine for library functions that knows of every byte which object it is in, and writes down all that a call does.
 
 use raddle_event::ProblemKind;
-use raddle_interp::libc::{Host, LibState, Outcome, Stop, Zeroed, call};
+use raddle_interp::libc::{Channels, Host, LibState, Outcome, Passing, Stop, Zeroed, call};
 use raddle_ir::{DataModel, Ty};
 use raddle_testkit::random::Random;
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ pub struct Recorder {
     pub random: Random,
     library: Rc<BTreeMap<String, usize>>,
     state: LibState,
+    channels: Channels,
     pub input: Vec<u8>,
     clock: u64,
 }
@@ -84,6 +85,7 @@ impl Recorder {
             random,
             library: Rc::default(),
             state: LibState::default(),
+            channels: Channels::default(),
             input: Vec::new(),
             clock: 0,
         };
@@ -326,6 +328,26 @@ impl Host for Recorder {
 
     fn environment(&self, name: &str) -> Option<String> {
         (name == "PATH").then(|| "/bin".to_owned())
+    }
+
+    fn channels(&mut self) -> &mut Channels {
+        &mut self.channels
+    }
+
+    fn is_operation(&self) -> bool {
+        true
+    }
+
+    fn pass(&mut self, _stream: usize, _places: (u32, u32), _passing: Passing) -> Outcome<()> {
+        Ok(())
+    }
+
+    fn thread_number(&self) -> u32 {
+        0
+    }
+
+    fn thread_count(&self) -> u32 {
+        1
     }
 
     fn choose(&mut self, variants: u32) -> Outcome<u32> {

@@ -52,6 +52,9 @@ fn descriptors() -> Entries {
     all.extend(each(&["read", "__read_chk", "pread", "pread64"], &input(A1, Bytes(A2))));
     all.extend(each(&["write", "pwrite", "pwrite64"], &nothing().reads(A1, Bytes(A2)).publishes(A1)));
     all.extend(each(&["close", "lseek", "lseek64", "ftruncate", "ftruncate64", "isatty"], &nothing()));
+    all.extend(each(&["pipe", "pipe2"], &nothing().writes(A0, bytes(8))));
+    all.push(("socketpair", nothing().writes(A3, bytes(8))));
+    all.extend(each(&["eventfd", "dup", "dup2", "dup3"], &nothing()));
     all.extend(each(&["madvise", "posix_madvise"], &nothing()));
     all
 }

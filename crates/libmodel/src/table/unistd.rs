@@ -1,5 +1,5 @@
-//! Descriptors, files, sockets and what else `unistd.h` has. Files exist in memory only; sockets cannot be made (A-IO). Pipes and
-//! shared memory order or connect threads and processes: unsupported.
+//! Descriptors, files, sockets and what else `unistd.h` has. What the program writes to files exists in memory only (A-IO). Pipes, socket
+//! pairs and eventfds order threads where the program is run (A-DESCRIPTOR); shared memory connects processes: unsupported.
 
 use super::Row;
 use super::row::{alias_assuming, answers, libc, libc_assuming, unsupported, void};
@@ -148,15 +148,16 @@ pub(super) static ROWS: &[Row] = &[
     answers("seteuid", INPUT),
     answers("setegid", INPUT),
     answers("setpgid", INPUT),
+    // Ways between threads (A-DESCRIPTOR).
+    libc("pipe"),
+    libc("pipe2"),
+    libc("socketpair"),
+    libc("eventfd"),
+    libc("dup"),
+    libc("dup2"),
+    libc("dup3"),
     // Ways between threads and processes that are not modelled.
-    unsupported("pipe", "pipes and duplicated descriptors"),
-    unsupported("pipe2", "pipes and duplicated descriptors"),
-    unsupported("socketpair", "pipes and duplicated descriptors"),
-    unsupported("eventfd", "pipes and duplicated descriptors"),
-    unsupported("mkfifo", "pipes and duplicated descriptors"),
-    unsupported("dup", "pipes and duplicated descriptors"),
-    unsupported("dup2", "pipes and duplicated descriptors"),
-    unsupported("dup3", "pipes and duplicated descriptors"),
+    unsupported("mkfifo", "pipes with names"),
     unsupported("shm_open", "shared memory and queues between processes"),
     unsupported("shm_unlink", "shared memory and queues between processes"),
     unsupported("shmget", "shared memory and queues between processes"),

@@ -275,3 +275,45 @@ fn maps_are_memory() {
     assert!(mock.call("mmap", &args(0x01)).is_err());
     assert!(mock.call("mmap", &args(0x32)).is_err());
 }
+
+#[test]
+fn pipes_socket_pairs_and_eventfds_give_back_what_was_written() {
+    let mut mock = Mock::new(DataModel::Lp64);
+    let (ends, bytes) = (mock.place(&[0; 8]), mock.place(b"abcdef\0\0"));
+    let target = mock.place(&[0; 8]);
+    assert_eq!(mock.run("pipe", &[Value::Pointer(ends)]), 0);
+    assert_eq!(mock.run("write", &[Value::Int(4), Value::Pointer(bytes), Value::Long(6)]), 6);
+    assert_eq!(mock.run("read", &[Value::Int(3), Value::Pointer(target), Value::Long(4)]), 4);
+    assert_eq!(mock.run("read", &[Value::Int(3), Value::Pointer(target), Value::Long(4)]), 2);
+    assert_eq!(mock.bytes(target, 4), b"efcd");
+    assert_eq!(mock.run("read", &[Value::Int(4), Value::Pointer(target), Value::Long(4)]) as i64, -1);
+    assert_eq!(mock.run("lseek", &[Value::Int(3), Value::Long(0), Value::Int(0)]) as i64, -1);
+    // A copy of the writing end keeps the stream open.
+    assert_eq!(mock.run("dup", &[Value::Int(4)]), 5);
+    assert_eq!(mock.run("close", &[Value::Int(4)]), 0);
+    assert_eq!(mock.run("read", &[Value::Int(3), Value::Pointer(target), Value::Long(4)]) as i64, -1);
+    assert_eq!(mock.run("close", &[Value::Int(5)]), 0);
+    assert_eq!(mock.run("read", &[Value::Int(3), Value::Pointer(target), Value::Long(4)]), 0);
+    // Packets stay apart, and what does not fit is lost.
+    let sockets = mock.place(&[0; 8]);
+    let packets = [Value::Int(1), Value::Int(5), Value::Int(0), Value::Pointer(sockets)];
+    assert_eq!(mock.run("socketpair", &packets), 0);
+    for size in [3, 2] {
+        assert_eq!(
+            mock.run("write", &[Value::Int(6), Value::Pointer(bytes), Value::Long(size)]),
+            size as u128
+        );
+    }
+    assert_eq!(mock.run("read", &[Value::Int(7), Value::Pointer(target), Value::Long(2)]), 2);
+    assert_eq!(mock.run("read", &[Value::Int(7), Value::Pointer(target), Value::Long(8)]), 2);
+    // A counter is set back, a semaphore loses one.
+    let eight = mock.place(&3u64.to_le_bytes());
+    for (flags, left) in [(0, 0), (1, 2)] {
+        let event = mock.run("eventfd", &[Value::Int(0), Value::Int(flags)]) as i32;
+        assert_eq!(mock.run("write", &[Value::Int(event), Value::Pointer(eight), Value::Long(8)]), 8);
+        let read = [Value::Int(event), Value::Pointer(target), Value::Long(8)];
+        assert_eq!(mock.run("read", &read), 8);
+        let rest = (0..).take_while(|_| mock.run("read", &read) == 8);
+        assert_eq!(rest.count(), left);
+    }
+}

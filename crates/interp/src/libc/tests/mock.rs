@@ -1,6 +1,6 @@
 //! A host without a machine: flat memory, no threads, everything recorded.
 
-use crate::libc::{Host, LibState, Outcome, Stop, Zeroed, call};
+use crate::libc::{Channels, Host, LibState, Outcome, Passing, Stop, Zeroed, call};
 use raddle_event::ProblemKind;
 use raddle_ir::{DataModel, FloatTy, Ty};
 use std::collections::BTreeMap;
@@ -17,6 +17,7 @@ pub(super) struct Mock {
     pub(super) args: Vec<(u128, Ty)>,
     pub(super) memory: Vec<u8>,
     pub(super) state: LibState,
+    channels: Channels,
     pub(super) output: Vec<(i32, u8)>,
     pub(super) input: Vec<u8>,
     pub(super) blocks: BTreeMap<u64, u64>,
@@ -42,6 +43,7 @@ impl Mock {
             args: Vec::new(),
             memory: Vec::new(),
             state: LibState::default(),
+            channels: Channels::default(),
             output: Vec::new(),
             input: Vec::new(),
             blocks: BTreeMap::new(),
@@ -283,6 +285,26 @@ impl Host for Mock {
 
     fn environment(&self, name: &str) -> Option<String> {
         self.environment.get(name).cloned()
+    }
+
+    fn channels(&mut self) -> &mut Channels {
+        &mut self.channels
+    }
+
+    fn is_operation(&self) -> bool {
+        true
+    }
+
+    fn pass(&mut self, _stream: usize, _places: (u32, u32), _passing: Passing) -> Outcome<()> {
+        Ok(())
+    }
+
+    fn thread_number(&self) -> u32 {
+        0
+    }
+
+    fn thread_count(&self) -> u32 {
+        1
     }
 
     fn choose(&mut self, _variants: u32) -> Outcome<u32> {

@@ -1,0 +1,207 @@
+//! Pipes, socket pairs and eventfds inside the process: what is in them, and which descriptors are their ends.
+//!
+//! A read takes what is there, up to what was asked for, and waits while nothing is there and somebody could still write: POSIX (`read`)
+//! lets it return fewer bytes than are there only after a signal, and A-SIGNAL excludes these. A write of up to [`PIPE_BUF`] bytes happens at once; longer
+//! ones may be mixed with others and are not modelled. Nor is more unread than any Linux system takes without waiting, so
+//! that a write never waits here.
+//!
+//! Kept apart from the state of the library (`libc::LibState`), which a call that stops in the middle takes back: operations here
+//! happen as a whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes that a write puts into a pipe as a whole (Linux, `limits.h`).
+pub(crate) const PIPE_BUF: usize = 4096;
+
+/// A pipe of Linux has sixteen pages. Two writes share a page where they fit, so that two pages in a row hold more than one page of
+/// bytes; the first one may be read in part.
+pub(crate) const MOST_UNREAD: usize = 7 * PIPE_BUF;
+
+/// A socket of Linux charges each write for its management as well; with the default buffer it takes at least so many.
+pub(crate) const MOST_MESSAGES: usize = 64;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Channels {
+    streams: Vec<Stream>,
+    descriptions: Vec<Description>,
+    /// By descriptor: which open file description it stands for.
+    open: BTreeMap<i32, usize>,
+    /// Numbers that stood for one. They are not given again: who still uses one is noticed.
+    closed: BTreeSet<i32>,
+}
+
+/// One direction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stream {
+    pub(crate) kind: StreamKind,
+    /// Written and not read yet.
+    pub(crate) unread: Vec<u8>,
+    /// The place of the first unread byte, which counts from the last time that nothing was unread.
+    pub(crate) place: u32,
+    /// Writes not read yet, of a socket: how many bytes are left of each.
+    pub(crate) messages: Vec<u32>,
+    /// Of an eventfd.
+    pub(crate) count: u64,
+    /// The writing side was shut down.
+    pub(crate) shut: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum StreamKind {
+    Pipe,
+    /// One direction of a socket pair that is a stream of bytes.
+    Socket,
+    /// The same with messages that stay apart.
+    Messages,
+    /// An eventfd that a read sets back to 0.
+    Counter,
+    /// An eventfd that a read takes one from.
+    Semaphore,
+}
+
+/// What POSIX calls an open file description: shared by duplicated descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Description {
+    pub(crate) reads: Option<usize>,
+    pub(crate) writes: Option<usize>,
+    pub(crate) blocking: Blocking,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Blocking {
+    Yes,
+    /// `O_NONBLOCK`.
+    No,
+}
+
+/// An operation that a thread stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Use {
+    /// The end that it is about; `None` where it makes new ones.
+    pub(crate) descriptor: Option<i32>,
+    pub(crate) kind: UseKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum UseKind {
+    Read,
+    Write,
+    /// Changes which descriptors there are, or what they are like.
+    Descriptors,
+}
+
+impl Stream {
+    fn new(kind: StreamKind, count: u64) -> Stream {
+        Stream { kind, unread: Vec::new(), place: 0, messages: Vec::new(), count, shut: false }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self.kind {
+            StreamKind::Pipe | StreamKind::Socket => self.unread.is_empty(),
+            StreamKind::Messages => self.messages.is_empty(),
+            StreamKind::Counter | StreamKind::Semaphore => self.count == 0,
+        }
+    }
+
+    /// What stands for it in reports.
+    pub(crate) fn name(&self, number: usize) -> String {
+        let what = match self.kind {
+            StreamKind::Pipe => "pipe",
+            StreamKind::Socket | StreamKind::Messages => "socket pair",
+            StreamKind::Counter | StreamKind::Semaphore => "eventfd",
+        };
+        format!("{what} {number}")
+    }
+}
+
+impl Channels {
+    pub(crate) fn is_open(&self, descriptor: i32) -> bool {
+        self.open.contains_key(&descriptor)
+    }
+
+    pub(crate) fn was_closed(&self, descriptor: i32) -> bool {
+        self.closed.contains(&descriptor)
+    }
+
+    /// Whether the number stands, or stood, for an end.
+    pub(crate) fn is_taken(&self, descriptor: i32) -> bool {
+        self.is_open(descriptor) || self.was_closed(descriptor)
+    }
+
+    pub(crate) fn at(&self, descriptor: i32) -> Option<Description> {
+        self.open.get(&descriptor).map(|at| self.descriptions[*at])
+    }
+
+    pub(crate) fn stream(&self, number: usize) -> &Stream {
+        &self.streams[number]
+    }
+
+    pub(crate) fn stream_mut(&mut self, number: usize) -> &mut Stream {
+        &mut self.streams[number]
+    }
+
+    pub(crate) fn new_stream(&mut self, kind: StreamKind, count: u64) -> usize {
+        self.streams.push(Stream::new(kind, count));
+        self.streams.len() - 1
+    }
+
+    /// A new description, with this descriptor.
+    pub(crate) fn connect(&mut self, descriptor: i32, description: Description) {
+        self.descriptions.push(description);
+        self.open.insert(descriptor, self.descriptions.len() - 1);
+    }
+
+    /// Makes `to` stand for the same as `from`, which is open.
+    pub(crate) fn duplicate(&mut self, from: i32, to: i32) {
+        if let Some(&description) = self.open.get(&from) {
+            self.open.insert(to, description);
+        }
+    }
+
+    pub(crate) fn close(&mut self, descriptor: i32) -> Option<Description> {
+        let at = self.open.remove(&descriptor)?;
+        self.closed.insert(descriptor);
+        Some(self.descriptions[at])
+    }
+
+    pub(crate) fn set_blocking(&mut self, descriptor: i32, blocking: Blocking) {
+        if let Some(&at) = self.open.get(&descriptor) {
+            self.descriptions[at].blocking = blocking;
+        }
+    }
+
+    pub(crate) fn has_writers(&self, stream: usize) -> bool {
+        !self.streams[stream].shut && self.ends().any(|end| end.writes == Some(stream))
+    }
+
+    pub(crate) fn has_readers(&self, stream: usize) -> bool {
+        self.ends().any(|end| end.reads == Some(stream))
+    }
+
+    fn ends(&self) -> impl Iterator<Item = &Description> {
+        self.open.values().map(|at| &self.descriptions[*at])
+    }
+
+    /// Whether the operation would end at once, with a result or an error.
+    pub(crate) fn is_ready(&self, operation: &Use) -> bool {
+        if operation.kind != UseKind::Read {
+            return true;
+        }
+        match operation.descriptor.and_then(|descriptor| self.at(descriptor)) {
+            Some(Description { reads: Some(stream), blocking: Blocking::Yes, .. }) => {
+                !self.streams[stream].is_empty() || !self.has_writers(stream)
+            }
+            _ => true,
+        }
+    }
+
+    /// The direction that an operation works on; `None` where it may concern all.
+    pub(crate) fn concerned(&self, operation: &Use) -> Option<usize> {
+        let description = self.at(operation.descriptor?)?;
+        match operation.kind {
+            UseKind::Read => description.reads,
+            UseKind::Write => description.writes,
+            UseKind::Descriptors => None,
+        }
+    }
+}
