@@ -143,7 +143,11 @@ impl<'p> StaticOracle<'p> {
         let Some(shapes) = shape::shapes(program).filter(|_| !robust) else { return self };
         let varying = varying::varying(program, models, &shapes);
         let addresses = program.globals.ids().map(address).collect();
-        let handlers = match called_by_others(program, models).is_empty() {
+        let cleanup = |meaning: &Meaning| {
+            matches!(meaning, Meaning::Effect(Effect::Thread(ThreadOp::CleanupRegister, _), _))
+        };
+        let cleans_up = models.meanings.values().any(cleanup);
+        let handlers = match called_by_others(program, models).is_empty() && !cleans_up {
             true => Handlers::None,
             false => Handlers::Some,
         };

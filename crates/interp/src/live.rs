@@ -118,3 +118,9 @@ fn set(bits: &mut [u64], index: u32) {
 fn clear(bits: &mut [u64], index: u32) {
     bits[index as usize / 64] &= !(1 << (index % 64));
 }
+
+/// What is alive at one of two places of a function.
+pub(crate) fn both(one: &Arc<[LiveSlot]>, other: &[LiveSlot]) -> Arc<[LiveSlot]> {
+    let more = other.iter().filter(|slot| !one.iter().any(|known| known.slot == slot.slot));
+    one.iter().chain(more).copied().collect()
+}

@@ -92,6 +92,12 @@ impl Cx<'_> {
         sum = mix(sum, phase_word(&self.thread.phase));
         sum =
             self.thread.specific.iter().fold(sum, |sum, (key, value)| mix(sum ^ u64::from(*key), value | 1));
+        sum = self.thread.cleanups.iter().fold(sum, |sum, cleanup| {
+            mix(sum ^ 0xC1EA, u64::from(cleanup.depth) << 32 | u64::from(cleanup.jump.unwrap_or(0)))
+        });
+        if let Some(result) = self.thread.exiting {
+            sum = mix(sum ^ 0xE817, self.memory.canonical_pointer(result) | 1);
+        }
         if let Leaving::Process { handlers, .. } = &self.thread.leaving {
             sum = mix(sum ^ 0x5EA5, handlers.len() as u64 + 1);
         }
@@ -102,7 +108,10 @@ impl Cx<'_> {
         let frame = &self.thread.frames[index];
         let (id, pc, base) = (frame.function, frame.pc, frame.base as usize);
         let function = &self.image.program.functions[id];
-        let live = self.world.live.at(function, self.image.func(id), id.0, pc);
+        let mut live = self.world.live.at(function, self.image.func(id), id.0, pc);
+        for jump in self.thread.jumps(index) {
+            live = crate::live::both(&live, &self.world.live.at(function, self.image.func(id), id.0, jump));
+        }
         let mut sum = mix(sum ^ u64::from(id.0) << 32 ^ u64::from(pc), 0x9E37_79B9_7F4A_7C15);
         if let OnReturn::Journal(journal) = &frame.on_return {
             sum = mix(sum, journal.done.len() as u64 + 1);

@@ -30,14 +30,26 @@ pub(crate) struct Thread {
     pub held: Vec<Held>,
     pub leaving: Leaving,
     pub stutter: Stutter,
-    /// Cleanup handlers registered and not yet run.
-    pub cleanups: u32,
+    /// Cleanup handlers registered and not yet run, the last one last.
+    pub cleanups: Vec<Cleanup>,
+    /// The result of a thread that runs its cleanup handlers.
+    pub exiting: Option<u64>,
     /// Nested library callbacks.
     pub nesting: u32,
     /// Failures without a reason since the last success of an operation that may fail so.
     pub spurious: u32,
     /// Reported branches, the innermost last.
     pub open: Vec<OpenBranch>,
+}
+
+/// A cleanup handler of glibc's headers: the frame that runs it, and the `setjmp` that returns a second time then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cleanup {
+    /// Frames up to and including its own.
+    pub depth: u32,
+    pub function: FunctionId,
+    /// `None`: a path for unwinding, which is not lowered.
+    pub jump: Option<Pc>,
 }
 
 #[derive(Clone, Debug)]
@@ -218,6 +230,7 @@ impl Clone for Thread {
             leaving,
             stutter,
             cleanups,
+            exiting,
             nesting,
             spurious,
             open,
@@ -238,7 +251,8 @@ impl Clone for Thread {
         self.held.clone_from(held);
         self.leaving.clone_from(leaving);
         self.stutter.clone_from(stutter);
-        self.cleanups = *cleanups;
+        self.cleanups.clone_from(cleanups);
+        self.exiting = *exiting;
         self.nesting = *nesting;
         self.spurious = *spurious;
         self.open.clone_from(open);
@@ -260,11 +274,18 @@ impl Thread {
             held: Vec::new(),
             leaving: Leaving::No,
             stutter: Stutter::default(),
-            cleanups: 0,
+            cleanups: Vec::new(),
+            exiting: None,
             nesting: 0,
             spurious: 0,
             open: Vec::new(),
         }
+    }
+
+    /// Where the frame at this index goes on when a cleanup handler runs, besides where it stands.
+    pub fn jumps(&self, frame: usize) -> impl Iterator<Item = Pc> + '_ {
+        let own = self.cleanups.iter().filter(move |cleanup| cleanup.depth as usize == frame + 1);
+        own.filter_map(|cleanup| cleanup.jump)
     }
 
     pub fn top(&self) -> &Frame {

@@ -279,8 +279,8 @@ pub enum ThreadOp {
         value: Arg,
         old: Arg,
     },
-    /// glibc's `pthread_cleanup_push`: `__sigsetjmp` (which returns 0), then this. The handler itself is reached only by a second
-    /// return of that `setjmp`, so a thread that exits or is cancelled while one is registered is not supported.
+    /// glibc's `pthread_cleanup_push`: `__sigsetjmp` (which returns 0), then this with the same buffer. The handler is reached by a second
+    /// return of that `setjmp`, when the thread exits. Without a buffer it stands for a path for unwinding that is not lowered.
     CleanupRegister,
     CleanupUnregister,
     /// `sched_yield`: other threads may run; orders nothing.

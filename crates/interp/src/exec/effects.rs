@@ -102,6 +102,10 @@ impl<'a> Cx<'a> {
             Effect::Verifier(op) => Flow::Return(self.verifier(op, variant)?),
             Effect::Libc(function) => self.library_call(function)?,
             Effect::Nothing { result } => Flow::Return(result.explored() as i128 as u128),
+            Effect::Unsupported { .. } if self.goes_on_unwinding() => {
+                self.unwind()?;
+                Flow::GoOn
+            }
             Effect::Unsupported { reason } => return Err(self.unsupported(reason.to_owned())),
         };
         if let Flow::Return(value) = flow {

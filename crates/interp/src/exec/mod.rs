@@ -15,6 +15,7 @@ mod library;
 mod rare;
 mod run;
 mod spurious;
+mod unwinding;
 mod varargs;
 mod wide;
 

@@ -269,7 +269,14 @@ impl Encoder<'_> {
             self.value(value);
         }
         self.value(thread.errno);
-        self.word(u64::from(thread.cleanups) | u64::from(thread.spurious) << 32);
+        self.word(thread.cleanups.len() as u64 | u64::from(thread.spurious) << 32);
+        for cleanup in &thread.cleanups {
+            self.word(u64::from(cleanup.depth) << 32 | u64::from(cleanup.jump.map_or(0, |jump| jump + 1)));
+        }
+        if let Some(result) = thread.exiting {
+            self.word(1);
+            self.value(result);
+        }
         match &thread.leaving {
             Leaving::No => self.word(0),
             Leaving::Process { code, handlers } => {

@@ -49,7 +49,11 @@ impl Graph {
             for (depth, frame) in thread.frames.iter().enumerate() {
                 let function = &interp.image.program.functions[frame.function];
                 let func = interp.image.func(frame.function);
-                let live = interp.world.live.at(function, func, frame.function.0, frame.pc);
+                let mut live = interp.world.live.at(function, func, frame.function.0, frame.pc);
+                for jump in thread.jumps(depth) {
+                    let there = interp.world.live.at(function, func, frame.function.0, jump);
+                    live = crate::live::both(&live, &there);
+                }
                 graph.live.insert((ThreadId(index as u32), depth), live);
             }
         }
@@ -132,6 +136,7 @@ impl Graph {
     fn follow_thread(&mut self, interp: &Interp, id: ThreadId) {
         let thread = &interp.threads[id];
         self.reach(interp, interp.world.state.life(id).result);
+        self.reach(interp, thread.exiting.unwrap_or(0));
         for depth in 0..thread.frames.len() {
             for (ty, value) in self.registers(thread, depth) {
                 if is_name(interp, ty, value) {

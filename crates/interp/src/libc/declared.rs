@@ -4,6 +4,7 @@
 
 use super::values::NULL;
 use super::{Family, Host, Outcome};
+use raddle_ir::DataModel;
 use raddle_libmodel::memory::{Access, Base, Extent, Reach, Touch};
 use raddle_libmodel::{LibcFn, memory};
 
@@ -49,7 +50,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("bindtextdomain", |h| run(h, "bindtextdomain").map(|_| NULL)),
     ("textdomain", |h| run(h, "textdomain").map(|_| NULL)),
     ("openlog", |h| run(h, "openlog")),
-    ("setjmp", |h| run(h, "setjmp")),
+    ("setjmp", setjmp),
     ("setitimer", |h| run(h, "setitimer")),
 ];
 
@@ -63,6 +64,21 @@ fn advise(host: &mut dyn Host) -> Outcome<u128> {
         0..=3 => Ok(0),
         _ => Err(host.unsupported("advice by which memory may lose its contents".into())),
     }
+}
+
+/// The registers and whether the signal mask was saved; the mask itself only where a second argument asks for it. The buffer of glibc's
+/// `pthread_cleanup_push` has no room for it.
+fn setjmp(host: &mut dyn Host) -> Outcome<u128> {
+    if host.arg_count() > 1 && host.int(1) != 0 {
+        return run(host, "setjmp");
+    }
+    let buffer = host.pointer(0);
+    let bytes = match host.data_model() {
+        DataModel::Lp64 => 72,
+        DataModel::Ilp32 => 28,
+    };
+    host.fill(buffer, 0, bytes)?;
+    Ok(0)
 }
 
 fn run(host: &mut dyn Host, name: &'static str) -> Outcome<u128> {

@@ -78,13 +78,9 @@ impl Cx<'_> {
                 self.answer(returns, outcome)
             }
             ThreadOp::Exit { result } => {
-                if self.thread.cleanups > 0 {
-                    return Err(
-                        self.unsupported("a thread that exits with a cleanup handler registered".to_owned())
-                    );
-                }
                 let value = result.map_or(0, |arg| self.arg(arg));
-                self.leave_thread(value)?;
+                self.thread.exiting = Some(value);
+                self.unwind()?;
                 return Ok(Flow::GoOn);
             }
             ThreadOp::SelfId => {
@@ -107,11 +103,11 @@ impl Cx<'_> {
                 self.answer(returns, Ok(()))
             }
             ThreadOp::CleanupRegister => {
-                self.thread.cleanups += 1;
+                self.register_cleanup();
                 0
             }
             ThreadOp::CleanupUnregister => {
-                self.thread.cleanups = self.thread.cleanups.saturating_sub(1);
+                self.thread.cleanups.pop();
                 0
             }
             ThreadOp::Sleep { amount, unit } => {

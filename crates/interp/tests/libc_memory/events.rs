@@ -179,7 +179,15 @@ impl Sink for Watcher<'_> {
                 self.active.entry(thread).or_default().push(active);
             }
             (Some(Mark::End(call)), EventKind::Access { .. }) => {
-                let ended = self.active.get_mut(&thread).and_then(Vec::pop);
+                let stack = self.active.entry(thread).or_default();
+                if self.calls[*call].name.contains("setjmp") {
+                    // It returns again in a thread that exits, which never comes back from that.
+                    stack.retain(|active| {
+                        active.call != *call && self.calls[active.call].name != "pthread_exit"
+                    });
+                    return;
+                }
+                let ended = stack.pop();
                 assert_eq!(ended.map(|active| active.call), Some(*call), "calls end in order");
             }
             (Some(Mark::Shows(call, shown)), EventKind::Access { loc, .. }) => {

@@ -1,6 +1,6 @@
 //! The process as a whole: `errno`, locale, signals, other processes, jumps between functions, dynamic loading, OpenMP.
 //!
-//! `setjmp` returns 0 when it is called, and that is all it does; a second return needs `longjmp`, which is unsupported. So the
+//! `setjmp` returns 0 when it is called, and that is all it does; a second return needs `longjmp`, which is unsupported, or a thread that exits. So the
 //! cleanup handlers of glibc's headers, which call `setjmp` first, cost nothing as long as they are not needed.
 
 use super::Row;
