@@ -49,9 +49,15 @@ impl<'a> Foreign<'a> {
         self.kept.iter().any(|(object, _)| self.kind(*object) != FOREIGN)
     }
 
-    /// Whether a place is in the memory of these functions.
+    /// Whether a place may be in the memory of these functions.
     pub fn is_own(&self, object: ObjectId, at: Offsets) -> bool {
         self.kind(object) == FOREIGN && at.may_overlap(1, foreign_offsets(self.program), 1)
+    }
+
+    /// Whether a place is in memory of which nothing at all is known.
+    pub fn is_unknown(&self, object: ObjectId, at: Offsets) -> bool {
+        let own = foreign_offsets(self.program);
+        self.kind(object) == ObjectKind::Unknown && (at.low < own.low || at.high > own.high)
     }
 
     pub fn of_call(&self, function: FunctionId, args: &[CallArg]) -> Use {

@@ -11,6 +11,7 @@ pub mod induction;
 pub mod must_alias;
 pub mod order;
 pub mod points_to;
+mod published;
 mod roots;
 pub mod specialise;
 pub mod steensgaard;

@@ -2,7 +2,8 @@
 //! that grows with it. *May*: see [`raddle_facts::points_to`] for what the result promises.
 //!
 //! Sets are interned ([`sets`]), flow along edges in topological order ([`graph`]), memory is cells per object ([`memory`]);
-//! [`instructions`], [`calls`] and [`library`] make constraints, [`outside`] says what is in memory from the start. Only what is
+//! [`instructions`], [`calls`] and [`library`] make constraints, [`outside`] says what is in memory from the start, [`clients`] what those who
+//! call an open program can point to. Only what is
 //! reachable from the roots by calls, in blocks that [`Values`] says are reachable, is looked at.
 //!
 //! Assumed beyond the module docs of the parts: an address is not made out of a number that no address went into, and not by
@@ -10,6 +11,7 @@
 //! [`foreign`].
 
 mod calls;
+mod clients;
 mod copies;
 mod foreign;
 mod graph;

@@ -71,7 +71,7 @@ pub fn is_closed(program: &Program, models: &Models, proof: &StaticProof) -> Res
 }
 
 fn check_base(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
-    gaps::check(code)?;
+    gaps::check(code, accesses)?;
     let memory = Memory::new(code, accesses);
     values::check(code, &memory)?;
     memory.check()?;

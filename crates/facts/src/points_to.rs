@@ -19,6 +19,8 @@
 //! variables, handles, then `libmodel`'s `Library` in its order; for `Unknown` first what comes from nowhere, then function by function, then that of
 //! functions without body or model.
 //! A pointer into a part does not leave it.
+//! In an open program a number as wide as an address that a client passes, or can put into a variable that it can name, leads to what
+//! comes from nowhere; where their pointers lead is told by `absint`, and no proof speaks of it.
 
 use raddle_base::{IdVec, SiteId};
 use raddle_ir::{DebugTypeId, FunctionId, GlobalId};

@@ -57,7 +57,10 @@ impl Assumption {
             id: "A-BOUNDS",
             text: "accesses stay inside their objects; pointers are made from pointers only",
         },
-        Assumption { id: "A-ENTRY", text: "clients pass pointers of different types to different objects" },
+        Assumption {
+            id: "A-ENTRY",
+            text: "pointers of clients lead to common memory only where one type contains the other",
+        },
         Assumption {
             id: "A-DESCRIPTOR",
             text: "a read from a descriptor is ordered after the write of the bytes that it returns",

@@ -156,8 +156,15 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         };
         deadlock::candidates(&edges, &round.threads, together, deadlock::Limits::default())
     };
-    let (gaps, assumptions) =
-        gaps::find(program, &roots, &expanded, &models, &round.values, &round.points_to, &round.calls);
+    let (gaps, assumptions) = gaps::find(
+        &roots,
+        &expanded,
+        &models,
+        &round.values,
+        &round.points_to,
+        &round.calls,
+        &round.accesses,
+    );
     let unranked = warnings::list(program, &expanded, &round.accesses, &pairs.relation);
     let ranks = ranking::rank(
         &expanded.program,

@@ -1,12 +1,12 @@
 //! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
 
 use raddle_absint::Roots;
-use raddle_absint::accesses::Objects;
+use raddle_absint::accesses::{Access, Objects};
 use raddle_absint::calls::Calls;
 use raddle_absint::foreign::Foreign;
 use raddle_absint::terms::term_of;
 use raddle_base::{Id, SiteId};
-use raddle_facts::{ObjectId, ObjectKind, PointsTo, Values};
+use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Values};
 use raddle_ir::expand::Expanded;
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Program, Terminator, Ty};
 use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
@@ -22,13 +22,13 @@ pub struct Gap {
 }
 
 pub(crate) fn find(
-    program: &Program,
     roots: &Roots,
     expanded: &Expanded,
     models: &Models,
     values: &Values,
     points_to: &PointsTo,
     calls: &Calls,
+    accesses: &[Access],
 ) -> (Vec<Gap>, BTreeSet<&'static str>) {
     let mut gaps: BTreeMap<SiteId, String> = BTreeMap::new();
     // These hold for every answer of this engine: see docs/soundness.md.
@@ -53,7 +53,7 @@ pub(crate) fn find(
             for (index, inst) in block.insts.iter().enumerate() {
                 match inst {
                     Inst::Unsupported { reason, .. } => {
-                        gap(block.site_of(index), program.text(*reason).to_owned());
+                        gap(block.site_of(index), expanded.program.text(*reason).to_owned());
                     }
                     Inst::Asm { .. } => {
                         assumptions.insert("A-ASM");
@@ -62,11 +62,15 @@ pub(crate) fn find(
                 }
             }
             if let Terminator::Unsupported { reason } = &block.terminator {
-                gap(block.terminator_site(), program.text(*reason).to_owned());
+                gap(block.terminator_site(), expanded.program.text(*reason).to_owned());
             }
         }
     }
     let foreign = Foreign::new(&expanded.program, points_to);
+    let is_unknown = |(object, at): &(ObjectId, Offsets)| foreign.is_unknown(*object, *at);
+    for access in accesses.iter().filter(|access| access.targets(points_to).iter().any(is_unknown)) {
+        gap(access.site, "an access through an address of unknown origin".to_owned());
+    }
     let counted = counted(&expanded.program, points_to, calls);
     let is_open = foreign.is_open() || returns_pointer(&expanded.program, calls);
     let (mut cleanup, mut exits) = (None, false);

@@ -14,6 +14,7 @@ use crate::accesses::{Access, Targets};
 use crate::calls::Way;
 use crate::cfg::Cfg;
 use crate::fast_hash::FastMap;
+use crate::published::known_to_clients;
 use crate::terms::term_of;
 use crate::values;
 use raddle_base::{FenceOrder, Id, SiteId};
@@ -150,11 +151,13 @@ impl Read {
 /// Reads of globals' cells that start at zero, by the register that is non-zero if the cell was.
 fn loads(input: Input<'_>) -> BTreeMap<(FunctionId, Reg), Read> {
     let mut found = BTreeMap::new();
+    let clients = known_to_clients(input.program, input.threads, input.points_to);
     for access in input.accesses {
         let inst = &input.program.functions[access.function].blocks[access.block].insts[access.index];
         let Some(address) = access.address else { continue };
         let cell = term_of(input.values, access.function, address);
-        if !starts_at_zero(input, cell, access.bytes) {
+        let mut objects = access.targets(input.points_to).iter().map(|(object, _)| object);
+        if !starts_at_zero(input, cell, access.bytes) || objects.any(|object| clients.contains(object)) {
             continue;
         }
         let mut read = |reg: Reg, acquires: bool, atomic: bool| {

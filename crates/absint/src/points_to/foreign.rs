@@ -107,6 +107,10 @@ impl Solver<'_> {
         let globals: Vec<GlobalId> = self.program.globals.ids().filter(declared).collect();
         globals.into_iter().for_each(|id| self.hand_out(id));
         self.look_through(kept, UseKind::HandedOut);
+        if self.is_open() {
+            let published = self.published();
+            self.graph.edge(&mut self.sets, kept, published, SAME);
+        }
         foreign
     }
 

@@ -175,11 +175,11 @@ impl Solver<'_> {
 
     /// The node of what a load from these offsets may read.
     pub(super) fn view(&mut self, region: Region, at: Offsets, width: Width) -> Node {
-        self.look(region);
         self.slot(region, at, width, Side::View)
     }
 
     fn slot(&mut self, region: Region, at: Offsets, width: Width, side: Side) -> Node {
+        self.look(region);
         let data = self.memory.data(region);
         let (at, width) = if data.flat { (Offsets::ANY, Width::address(WIDEST)) } else { (at, width) };
         let pattern = self.sets.pattern(at);
@@ -298,7 +298,7 @@ impl Solver<'_> {
         self.graph.edge(&mut self.sets, cell.node, target, SAME);
     }
 
-    /// Before anything is read: contents that come from outside are made.
+    /// Before anything is read or written: contents that come from outside are made.
     fn look(&mut self, region: Region) {
         if let Some(object) = self.memory.data(region).lazy.take() {
             self.fill_from_outside(region, object);

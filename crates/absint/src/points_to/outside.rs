@@ -1,6 +1,6 @@
 //! What is in memory from the start: initialisers, the library's objects, and what callers of an open program pass in.
 //!
-//! Memory from outside is one object per pointee type (assumption A-ENTRY): pointer fields hold the objects of their own pointee types,
+//! Memory from outside is one object per pointee type (assumption A-ENTRY; [`super::clients`] tells where pointers to a type lead): pointer fields hold the objects of their own pointee types,
 //! repeated upwards because the object may be an array; before the object (`container_of`), behind it and in untyped memory
 //! pointers lead to untyped memory from outside. A function pointer from outside is unknown, unless the program's own initialisers
 //! put functions into the same field of the same structure: then it is one of those.
@@ -38,6 +38,9 @@ impl Solver<'_> {
         for entry in self.roots.entries.clone() {
             self.pass_from_outside(entry);
         }
+        if self.is_open() {
+            self.give_to_clients();
+        }
     }
 
     fn pass_from_outside(&mut self, entry: FunctionId) {
@@ -56,7 +59,9 @@ impl Solver<'_> {
             }
             let from = match ty.map(|ty| &self.program.debug_types[ty]) {
                 Some(DebugType::Pointer { to }) => Some(self.pointee(*to)),
-                _ if function.regs[param.reg].ty == Ty::Ptr => Some(self.unknown()),
+                _ if function.regs[param.reg].ty == Ty::Ptr || self.is_wide(function.regs[param.reg].ty) => {
+                    Some(self.unknown())
+                }
                 _ => None,
             };
             if let Some(from) = from {
@@ -162,6 +167,17 @@ impl Solver<'_> {
             let cell = self.cell(region, at, self.word());
             self.graph.edge(&mut self.sets, target, cell, SAME);
         }
+        match global.debug_type.map(|ty| self.types.canonical(self.program, ty)) {
+            _ if !self.is_named_by_clients(id) => {}
+            Some(ty) => {
+                self.exchange_typed(region, ty, Offsets::exact(0), global.constant);
+                if !global.constant {
+                    self.fill_numbers(region, ty);
+                }
+            }
+            None if global.constant => {}
+            None => self.fill_unknown(region),
+        }
     }
 
     /// A variable that is declared only.
@@ -175,7 +191,7 @@ impl Solver<'_> {
                 match global.debug_type {
                     Some(ty) => {
                         let ty = self.types.canonical(self.program, ty);
-                        self.fill_typed(region, ty, Offsets::exact(0));
+                        self.exchange_typed(region, ty, Offsets::exact(0), global.constant);
                     }
                     None => self.fill_unknown(region),
                 }
@@ -197,13 +213,13 @@ impl Solver<'_> {
     pub(super) fn fill_from_outside(&mut self, region: Region, object: u32) {
         let ObjectKind::Outside(ty) = self.objects.kind(object) else { return };
         let bytes = size_of(self.program, ty, 0).filter(|bytes| *bytes > 0);
-        let untyped = self.untyped();
         match (&self.program.debug_types[ty], bytes.and_then(|bytes| i64::try_from(bytes).ok())) {
             (DebugType::Scalar { .. }, _) => {}
             (DebugType::Record { .. } | DebugType::Pointer { .. } | DebugType::Array { .. }, Some(bytes)) => {
                 let repeated = Offsets { anchor: 0, stride: bytes as u64, low: 0, high: i64::MAX };
-                self.fill_typed(region, ty, repeated);
-                for (low, high) in [(i64::MIN, -1), (bytes, i64::MAX)] {
+                self.exchange_typed(region, ty, repeated, false);
+                let untyped = self.untyped();
+                for (low, high) in [(i64::MIN, -i64::from(self.pointer_bytes)), (bytes, i64::MAX)] {
                     let at = Offsets { anchor: 0, stride: 1, low, high };
                     let cell = self.cell(region, at, self.word());
                     self.graph.edge(&mut self.sets, untyped, cell, SAME);
@@ -211,13 +227,17 @@ impl Solver<'_> {
             }
             _ => {
                 let cell = self.cell(region, Offsets::ANY, self.word());
-                self.graph.edge(&mut self.sets, untyped, cell, SAME);
+                let known = self.known_bytes();
+                self.graph.edge(&mut self.sets, known, cell, SAME);
+                let put = self.view(region, Offsets::ANY, self.word());
+                let published = self.published();
+                self.graph.edge(&mut self.sets, put, published, SAME);
             }
         }
     }
 
-    /// A pointer to memory from outside without a type.
-    fn untyped(&mut self) -> Node {
+    /// A pointer to memory from outside of which nothing is known.
+    pub(super) fn untyped(&mut self) -> Node {
         match self.types.untyped() {
             Some(void) => {
                 let object = self.object(ObjectKind::Outside(void), None);
@@ -227,19 +247,16 @@ impl Solver<'_> {
         }
     }
 
-    /// A pointer to memory from outside of this type.
-    fn pointee(&mut self, ty: DebugTypeId) -> Node {
+    /// A pointer of clients to this type.
+    pub(super) fn pointee(&mut self, ty: DebugTypeId) -> Node {
         match self.types.outside(self.program, ty) {
-            Some(ty) if Some(ty) != self.types.untyped() => {
-                let object = self.object(ObjectKind::Outside(ty), None);
-                self.constant(object, Offsets::exact(0))
-            }
-            _ => self.untyped(),
+            Some(ty) if Some(ty) != self.types.untyped() => self.known(ty),
+            _ => self.known_bytes(),
         }
     }
 
     /// Pointers in a value of this type that comes from outside.
-    fn fill_typed(&mut self, region: Region, ty: DebugTypeId, at: Offsets) {
+    pub(super) fn fill_typed(&mut self, region: Region, ty: DebugTypeId, at: Offsets) {
         let mut fields = Vec::new();
         pointer_fields(self.program, ty, None, at, 0, &mut fields);
         for field in fields {

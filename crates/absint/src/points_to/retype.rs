@@ -1,12 +1,13 @@
 //! Memory from outside takes the type that it is used with (open programs only).
 //!
 //! A variable that is declared as a pointer to a structure points to *the* object from outside of that structure, where it was untyped
-//! (`void *`, unknown functions), lies before or behind an object of another type (`container_of`, private data), or is at the
+//! (`void *`, unknown functions, anywhere in memory of clients), lies before or behind an object of another type (`container_of`, private data), or is at the
 //! start of an object whose type is the first member of the structure.
 
 use super::graph::Node;
 use super::sets::{Entry, SAME, Set};
 use super::solver::{Solver, UseKind};
+use super::types::is_character;
 use raddle_facts::ObjectKind;
 use raddle_facts::Offsets;
 use raddle_ir::{DebugType, DebugTypeId, FunctionId, Reg};
@@ -38,8 +39,14 @@ impl Solver<'_> {
         let mut kept: Vec<Entry> = Vec::new();
         let mut replaced = false;
         for entry in self.sets.difference(set, seen) {
+            let is_lost = self.sets.offsets(entry.pattern()) == Offsets::ANY;
             if self.becomes(entry, to) {
                 replaced = true;
+            } else if is_lost && self.is_declared(entry.object()) {
+                for at in self.fitting(entry, to) {
+                    let place = self.constant(entry.object(), at);
+                    self.graph.edge(&mut self.sets, place, dst, SAME);
+                }
             } else {
                 kept.push(entry);
             }
@@ -47,9 +54,22 @@ impl Solver<'_> {
         let kept = self.sets.of_entries(&kept);
         self.graph.add(&mut self.sets, dst, kept);
         if replaced {
-            let object = self.object(ObjectKind::Outside(to), None);
-            let from = self.constant(object, Offsets::exact(0));
+            let from = self.known(to);
             self.graph.edge(&mut self.sets, from, dst, SAME);
+        }
+    }
+
+    /// Whether the object has a declared type and no other one (C11 6.5, paragraph 6), and is not memory for anything.
+    fn is_declared(&self, object: u32) -> bool {
+        match self.objects.kind(object) {
+            ObjectKind::Global(global) => {
+                let ty = self.program.globals[global].debug_type;
+                ty.is_some_and(|ty| {
+                    let parts = self.types.parts(self.program, ty);
+                    !parts.iter().any(|(part, _)| is_character(self.program, *part))
+                })
+            }
+            _ => false,
         }
     }
 
@@ -57,6 +77,7 @@ impl Solver<'_> {
         let at = self.sets.offsets(entry.pattern());
         match self.objects.kind(entry.object()) {
             ObjectKind::Unknown => true,
+            ObjectKind::Outside(_) if at == Offsets::ANY => true,
             ObjectKind::Outside(ty) if ty == to => false,
             ObjectKind::Outside(ty) => match &self.program.debug_types[ty] {
                 DebugType::Record { bytes, .. } => {

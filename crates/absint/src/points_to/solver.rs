@@ -2,6 +2,7 @@
 //! look at what their pointers newly point to and add edges.
 
 use super::calls::Invoke;
+use super::clients::Clients;
 use super::copies::Copies;
 use super::foreign::{Foreign, Handover};
 use super::graph::{Graph, Node};
@@ -48,6 +49,7 @@ pub(super) struct Solver<'p> {
     pub targets: Vec<(SiteId, FunctionId)>,
     pub foreign: Option<Foreign>,
     pub handovers: Vec<Handover>,
+    pub clients: Clients,
 }
 
 /// What nodes are computed from, so that equal computations share one.
@@ -104,6 +106,11 @@ pub(super) enum UseKind {
         dst: Node,
         to: DebugTypeId,
     },
+    /// A client passes the pointer as one to this type.
+    Fit {
+        dst: Node,
+        to: DebugTypeId,
+    },
 }
 
 impl UseKind {
@@ -149,6 +156,7 @@ impl<'p> Solver<'p> {
             targets: Vec::new(),
             foreign: None,
             handovers: Vec::new(),
+            clients: Clients::default(),
         }
     }
 
@@ -185,7 +193,7 @@ impl<'p> Solver<'p> {
                     work = std::mem::take(&mut self.late);
                 }
             }
-            if work.is_empty() && is_idle {
+            if work.is_empty() && is_idle && !self.find_arrays() {
                 break;
             }
             work.sort_unstable();
@@ -223,6 +231,7 @@ impl<'p> Solver<'p> {
             UseKind::Gather { to, len } => self.gather(set, seen, to, len),
             UseKind::Scatter { from } => self.scatter(set, seen, from),
             UseKind::Retype { dst, to } => self.retype(dst, to, set, seen),
+            UseKind::Fit { dst, to } => self.fit(dst, to, set, seen),
             UseKind::HandOver(index) => self.hand_over(index, set, seen),
             UseKind::HandedOut => self.handed_out(set, seen),
             UseKind::Invoke(invoke) => {

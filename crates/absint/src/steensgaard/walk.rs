@@ -65,6 +65,29 @@ impl<'p> Walk<'p> {
         while let Some(ty) = self.pending_types.pop() {
             self.fill(ty);
         }
+        self.meet_clients();
+    }
+
+    /// Clients may pass any part of their memory, of variables that they can name, and of what entries return or unknown functions got.
+    fn meet_clients(&mut self) {
+        let is_open = !self.roots.entries.is_empty();
+        let is_theirs = |kind: ObjectKind| match kind {
+            ObjectKind::Outside(_) => true,
+            ObjectKind::Unknown => is_open,
+            ObjectKind::Global(global) => is_open && self.program.globals[global].exported,
+            _ => false,
+        };
+        let known = self.objects.iter().filter(|((kind, _), _)| is_theirs(*kind));
+        let mut theirs: Vec<Class> = known.map(|(_, class)| *class).collect();
+        for entry in &self.roots.entries {
+            let returns = self.returns[entry.index()].clone();
+            theirs.extend(returns.into_iter().map(|returned| self.classes.pointee(returned)));
+        }
+        let Some(first) = theirs.first().copied() else { return };
+        theirs.into_iter().for_each(|class| self.classes.join(first, class));
+        if is_open {
+            self.points(first, first);
+        }
     }
 
     pub(super) fn finish(mut self) -> Partitions {
@@ -512,6 +535,9 @@ impl<'p> Walk<'p> {
                 let unknown = self.unknown_of(target);
                 for result in results {
                     self.points(*result, unknown);
+                }
+                for arg in args.iter().filter(|_| !self.roots.entries.is_empty()) {
+                    self.points(arg.class, unknown);
                 }
                 let functions: Vec<FunctionId> = args.iter().filter_map(|arg| arg.function).collect();
                 for function in functions {

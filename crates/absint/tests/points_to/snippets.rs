@@ -285,19 +285,19 @@ fn memory_from_outside_has_types() {
     check_open(
         "struct list { struct list *next, *prev; };
         struct node { long id; struct list link; int *data; void (*call)(struct node *); void *more; };
-        static void called(struct node *n) { points(n, \"outside:node\"); }
+        static void called(struct node *n) { points(n, \"fixed outside:node\"); }
         struct node fixed = { .call = called };
         struct extra { int *x; };
         void entry(struct node *n, struct list *l) {
-            points(n, \"outside:node\");
-            points(n->link.next, \"outside:list\");
+            points(n, \"fixed outside:node\");
+            points(n->link.next, \"fixed.8 outside:list outside:node.8\");
             points(n->data, \"outside\");
             n->call(n);
             struct node *container = (struct node *)((char *)l - offsetof(struct node, link));
-            points(container, \"outside:node\");
+            points(container, \"fixed outside:node\");
             struct extra *e = n->more;
             points(e, \"outside:extra\");
-            points(&n->link, \"outside:node.8\");
+            points(&n->link, \"fixed.8 outside:node.8\");
         }",
         &["entry"],
     );

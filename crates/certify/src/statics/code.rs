@@ -135,6 +135,12 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// Whether clients of an open program can name the variable, and may have written it before they call (A-ENTRY).
+    pub fn is_set_by_clients(&self, global: raddle_ir::GlobalId) -> bool {
+        let variable = &self.program.globals[global];
+        !self.roots.entries.is_empty() && variable.exported && !variable.constant
+    }
+
     /// Whether some thread may run the function.
     pub fn is_run(&self, function: FunctionId) -> bool {
         !self.facts.threads.runs[function].is_empty()

@@ -1,11 +1,13 @@
 //! What no proof may reach, and the assumptions that it must name.
 
 use super::Refusal;
+use super::accesses::Access;
 use super::code::{At, Code};
 use super::foreign::Owner;
+use super::library::{part_around, part_of_foreign};
 use super::terms::constant_in;
 use raddle_base::SiteId;
-use raddle_facts::{ObjectId, ObjectKind};
+use raddle_facts::{ObjectId, ObjectKind, Offsets};
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Terminator};
 use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
 use raddle_libmodel::{Effect, Meaning, SemOp, ThreadOp};
@@ -18,7 +20,11 @@ const RULE: &str = "gaps";
 const SHARED: &[&str] =
     &["A-LOCKFN", "A-KLOCK", "A-IGNORE", "A-EXTERN", "A-SIGNAL", "A-LAYOUT", "A-THREAD", "A-MTSAFE"];
 
-pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
+pub(crate) fn check(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> {
+    if let Some(access) = accesses.iter().find(|access| access.targets.iter().any(|at| is_unknown(code, *at)))
+    {
+        return code.refuse(access.site, RULE, "an access through an address of unknown origin");
+    }
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
     if !code.roots.entries.is_empty() {
         needed.insert("A-ENTRY");
@@ -50,6 +56,12 @@ pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
         }
         None => Ok(()),
     }
+}
+
+/// Memory of which nothing is known, not even that it belongs to functions without body or model.
+fn is_unknown(code: &Code<'_>, (object, at): (ObjectId, Offsets)) -> bool {
+    let theirs = part_of_foreign(code.program.functions.len());
+    code.kind(object) == ObjectKind::Unknown && part_around(at) != theirs
 }
 
 /// Whether the argument is known not to be what the gap is about.

@@ -1,4 +1,4 @@
-//! What a global holds at first, and for ever if it is never written: its initialiser.
+//! What a global holds at first, and for ever if it is never written: its initialiser. Clients may set those that they can name.
 
 use super::code::{At, Code};
 use super::linear::{Atom, Linear};
@@ -19,6 +19,9 @@ pub(crate) fn loaded(code: &Code<'_>, at: At, ptr: Operand, ty: Ty) -> Option<Li
 
 /// What the initialiser has at an offset; `None` where no expression says it.
 pub(crate) fn value(code: &Code<'_>, global: GlobalId, offset: i64, ty: Ty) -> Option<Linear> {
+    if code.is_set_by_clients(global) {
+        return None;
+    }
     let global = &code.program.globals[global];
     let init = global.init.as_ref()?;
     let word = u64::from(code.pointer_bytes());

@@ -1,5 +1,6 @@
 //! Static proofs of the fixtures: those that the engine calls safe are accepted, the others are not. `RADDLE_FIXTURE=part-of-a-path` runs some.
 
+mod clients;
 mod garbage;
 mod mutations;
 mod programs;

@@ -11,6 +11,7 @@ use super::quiet::Quiet;
 use crate::accesses::{Kind, Objects};
 use crate::calls::{Call, Way};
 use crate::must_alias::{At, Effect, Entry, View};
+use crate::published::known_to_clients;
 use crate::terms::term_of;
 use raddle_base::{Id, IdVec};
 use raddle_facts::{ObjectId, Offsets, Root, Term};
@@ -29,6 +30,8 @@ pub(crate) struct Memory<'a> {
     mods: Mods,
     quiet: Quiet<'a>,
     objects: Objects,
+    /// What clients may have set.
+    clients: BTreeSet<ObjectId>,
     known: RefCell<Known>,
     callers_of: RefCell<BTreeMap<FunctionId, BTreeSet<FunctionId>>>,
     /// Per function, sorted by place: what may write memory.
@@ -88,6 +91,7 @@ impl<'a> Memory<'a> {
             mods: Mods::of(given.calls, given.points_to, given.accesses),
             quiet: Quiet::new(given),
             objects: Objects::new(given.points_to),
+            clients: known_to_clients(given.program, given.threads, given.points_to),
             known: RefCell::default(),
             callers_of: RefCell::default(),
             events,
@@ -104,8 +108,14 @@ impl<'a> Memory<'a> {
 
     /// A cell of a global that nothing writes.
     pub fn never_written(&self, cell: Cell) -> bool {
-        let global = matches!((cell.address.root, cell.address.index), (Root::Global(_), None));
-        global && self.quiet.is_never_written(cell, &self.objects(cell))
+        let (Root::Global(global), None) = (cell.address.root, cell.address.index) else { return false };
+        let places = self.objects(cell);
+        let constant = self.given.program.globals[global].constant;
+        (constant || !self.is_of_clients(&places)) && self.quiet.is_never_written(cell, &places)
+    }
+
+    fn is_of_clients(&self, places: &[(ObjectId, Offsets)]) -> bool {
+        places.iter().any(|(object, _)| self.clients.contains(object))
     }
 
     fn assigned_in(
@@ -294,7 +304,9 @@ impl<'a> Memory<'a> {
     fn initial(&self, cell: Cell) -> Entry<Cell> {
         let before_main = self.given.constructors;
         let places = self.objects(cell);
-        if before_main.iter().any(|function| self.mods.may_write(*function, &places, cell.bytes)) {
+        if self.is_of_clients(&places)
+            || before_main.iter().any(|function| self.mods.may_write(*function, &places, cell.bytes))
+        {
             return Entry::Unknown;
         }
         let ty = Ty::Int(cell.bytes * 8);

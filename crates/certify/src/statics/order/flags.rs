@@ -295,7 +295,9 @@ fn stores_zero(code: &Code<'_>, access: &Access<'_>) -> bool {
 
 fn starts_at_zero(code: &Code<'_>, cell: Term, bytes: u64) -> bool {
     match (cell.root, cell.index) {
-        (Root::Global(global), None) => is_zero(code, global, cell.offset, bytes),
+        (Root::Global(global), None) => {
+            !code.is_set_by_clients(global) && is_zero(code, global, cell.offset, bytes)
+        }
         _ => false,
     }
 }

@@ -4,7 +4,9 @@
 
 use super::super::Refusal;
 use super::super::code::{At, Code};
+use super::super::foreign::Owner;
 use super::super::library::{Part, anywhere_unknown, part_around};
+use super::super::patterns::sum;
 use super::RULE;
 use super::instructions::object_at;
 use raddle_base::SiteId;
@@ -32,10 +34,17 @@ pub(super) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     for entry in &code.roots.entries {
         for param in &code.program.functions[*entry].params {
             let at = At { function: *entry, block: BlockId(0), index: 0 };
-            if param.by_value.is_some() || code.program.functions[*entry].regs[param.reg].ty == Ty::Ptr {
+            let ty = code.program.functions[*entry].regs[param.reg].ty;
+            if param.by_value.is_some() || ty == Ty::Ptr {
                 return code.refuse_at(at, RULE, "what callers of an entry pass by pointer is not followed");
             }
+            // A number may be an address of theirs.
+            if code.is_wide(ty) {
+                let unknown = object_at(code, at, ObjectKind::Unknown, anywhere_unknown())?;
+                code.flows_to(at, param.reg, &unknown)?;
+            }
         }
+        given_back(code, *entry)?;
     }
     for (object, facts) in code.facts.points_to.objects.iter() {
         sizes(code, object)?;
@@ -56,6 +65,19 @@ pub(super) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     }
     let sets = code.facts.points_to.sets.values().flatten();
     sets.copied().try_for_each(|(object, at)| inside(code, object, at))
+}
+
+/// No client learns an address of memory that the program uses.
+fn given_back(code: &Code<'_>, entry: FunctionId) -> Result<(), Refusal> {
+    for set in &code.facts.points_to.returns[entry] {
+        for (object, _) in code.targets(*set) {
+            if matches!(code.owner(*object), Owner::Program | Owner::Caller) {
+                let at = At { function: entry, block: BlockId(0), index: 0 };
+                return code.refuse_at(at, RULE, "an entry may return the address of memory of the program");
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A struct passed by value to a root is refused: nobody passes it.
@@ -104,9 +126,63 @@ fn inside(code: &Code<'_>, object: ObjectId, at: Offsets) -> Result<(), Refusal>
 
 fn initialised(code: &Code<'_>, object: ObjectId, id: GlobalId) -> Result<(), Refusal> {
     let global = &code.program.globals[id];
+    if code.is_set_by_clients(id) && variable(code.program.text(global.symbol)).is_none() {
+        set_by_clients(code, object, global)?;
+    }
     match &global.init {
         Some(init) => relocations(code, object, init),
         None => declared(code, object, global),
+    }
+}
+
+/// Clients put numbers there, which may be addresses of theirs where they are wide enough. Pointers of theirs are not followed.
+fn set_by_clients(code: &Code<'_>, object: ObjectId, global: &Global) -> Result<(), Refusal> {
+    let word = u64::from(code.pointer_bytes());
+    let Some(ty) = global.debug_type else {
+        return holds(code, object, Offsets::ANY, ObjectKind::Unknown, anywhere_unknown());
+    };
+    if !is_numbers(&code.program, ty, 0) {
+        return code.refuse(
+            SiteId::NONE,
+            RULE,
+            "clients may put addresses into a variable that they can name",
+        );
+    }
+    let mut places = Vec::new();
+    wide_numbers(&code.program, ty, word, Offsets::exact(0), &mut places);
+    for at in places {
+        holds(code, object, at, ObjectKind::Unknown, anywhere_unknown())?;
+    }
+    Ok(())
+}
+
+/// Where numbers as wide as an address are.
+fn wide_numbers(program: &Program, ty: DebugTypeId, word: u64, at: Offsets, places: &mut Vec<Offsets>) {
+    match &program.debug_types[program.strip(ty)] {
+        DebugType::Scalar { bytes, .. } if *bytes >= word => places.push(at),
+        DebugType::Array { element, count } => {
+            let (stride, last) = (bytes_of(program, *element, 0), count.unwrap_or(1).saturating_sub(1));
+            let high = i64::try_from(stride.saturating_mul(last)).unwrap_or(i64::MAX);
+            let elements = Offsets { anchor: 0, stride, low: 0, high };
+            wide_numbers(program, *element, word, sum(at, elements), places);
+        }
+        DebugType::Record { fields, .. } => {
+            for field in fields.iter().filter(|field| field.bit_width.is_none()) {
+                let start = i64::try_from(field.bit_offset / 8).unwrap_or(i64::MAX);
+                wide_numbers(program, field.ty, word, sum(at, Offsets::exact(start)), places);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn bytes_of(program: &Program, ty: DebugTypeId, depth: usize) -> u64 {
+    match &program.debug_types[program.strip(ty)] {
+        DebugType::Scalar { bytes, .. } | DebugType::Record { bytes, .. } => *bytes,
+        DebugType::Array { element, count } if depth < MOST_NESTED => {
+            bytes_of(program, *element, depth + 1).saturating_mul(count.unwrap_or(0))
+        }
+        _ => 0,
     }
 }
 

@@ -1,0 +1,45 @@
+//@ verdict: race
+// entries: whole clear
+// A client passes a pointer to a member that is a pointer.
+#include <pthread.h>
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t b = PTHREAD_MUTEX_INITIALIZER;
+
+struct node {
+    int id;
+    struct node *next;
+};
+
+void whole(struct node *n)
+{
+    pthread_mutex_lock(&a);
+    n->next = 0;  // RACE#1: n->next
+    pthread_mutex_unlock(&a);
+}
+
+void clear(struct node **p)
+{
+    pthread_mutex_lock(&b);
+    *p = 0;  // RACE#1: *p
+    pthread_mutex_unlock(&b);
+}
+
+#ifdef CLIENT
+static struct node one;
+
+static void *other(void *p)
+{
+    clear(&one.next);
+    return p;
+}
+
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, other, 0);
+    whole(&one);
+    pthread_join(t, 0);
+    return 0;
+}
+#endif

@@ -1,0 +1,48 @@
+//@ verdict: safe
+// entries: whole part
+// A client passes a structure that is a member of another one. Both take the same lock.
+#include <pthread.h>
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
+
+struct inner {
+    int x;
+};
+
+struct outer {
+    int id;
+    struct inner in;
+};
+
+void whole(struct outer *o)
+{
+    pthread_mutex_lock(&a);
+    o->in.x++;  // NORACE: o->in.x
+    pthread_mutex_unlock(&a);
+}
+
+void part(struct inner *i)
+{
+    pthread_mutex_lock(&a);
+    i->x++;  // NORACE: i->x
+    pthread_mutex_unlock(&a);
+}
+
+#ifdef CLIENT
+static struct outer one;
+
+static void *other(void *p)
+{
+    part(&one.in);
+    return p;
+}
+
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, other, 0);
+    whole(&one);
+    pthread_join(t, 0);
+    return 0;
+}
+#endif

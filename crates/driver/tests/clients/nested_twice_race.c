@@ -1,0 +1,54 @@
+//@ verdict: race
+// entries: whole part
+// The structure is two levels down, in an array.
+#include <pthread.h>
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t b = PTHREAD_MUTEX_INITIALIZER;
+
+struct leaf {
+    long n;
+    int x;
+};
+
+struct middle {
+    struct leaf leaves[3];
+};
+
+struct outer {
+    int id;
+    struct middle middle;
+};
+
+void whole(struct outer *o, unsigned i)
+{
+    pthread_mutex_lock(&a);
+    o->middle.leaves[i % 3].x++;  // RACE#1: o->middle.leaves[i % 3].x
+    pthread_mutex_unlock(&a);
+}
+
+void part(struct leaf *l)
+{
+    pthread_mutex_lock(&b);
+    l->x++;  // RACE#1: l->x
+    pthread_mutex_unlock(&b);
+}
+
+#ifdef CLIENT
+static struct outer one;
+
+static void *other(void *p)
+{
+    part(&one.middle.leaves[1]);
+    return p;
+}
+
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, other, 0);
+    whole(&one, 1);
+    pthread_join(t, 0);
+    return 0;
+}
+#endif

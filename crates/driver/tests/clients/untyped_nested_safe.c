@@ -1,0 +1,50 @@
+//@ verdict: safe
+// entries: typed untyped
+// A `void *` points to a member of a structure that another client passes. Both take the same lock.
+#include <pthread.h>
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
+
+struct item {
+    int id;
+    int x;
+};
+
+struct outer {
+    long n;
+    struct item item;
+};
+
+void typed(struct outer *o)
+{
+    pthread_mutex_lock(&a);
+    o->item.x++;  // NORACE: o->item.x
+    pthread_mutex_unlock(&a);
+}
+
+void untyped(void *p)
+{
+    struct item *s = p;
+    pthread_mutex_lock(&a);
+    s->x++;  // NORACE: s->x
+    pthread_mutex_unlock(&a);
+}
+
+#ifdef CLIENT
+static struct outer one;
+
+static void *other(void *p)
+{
+    untyped(&one.item);
+    return p;
+}
+
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, other, 0);
+    typed(&one);
+    pthread_join(t, 0);
+    return 0;
+}
+#endif
