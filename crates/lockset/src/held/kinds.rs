@@ -1,4 +1,4 @@
-//! Which mutexes may be error-checking or robust: locking them can fail without the program's fault.
+//! Which mutexes may be error-checking, robust or with a priority ceiling: locking them can fail without the program's fault.
 //!
 //! *May*. A kind comes from an attribute, from a static initialiser, or from a plain write ([`super::overwritten`]). Attributes are opaque: only the library's functions write them, so
 //! without a reachable call that sets such a kind no mutex has it, unless the attribute comes from outside.
@@ -43,6 +43,10 @@ impl Kinds {
                         }
                         Effect::Libc(function) if function.0 == "pthread_mutexattr_setrobust" => {
                             sets_kind |= constant(1) != Some(0);
+                        }
+                        // A ceiling below the caller's priority makes the lock fail (`PTHREAD_PRIO_PROTECT`).
+                        Effect::Libc(function) if function.0 == "pthread_mutexattr_setprotocol" => {
+                            sets_kind |= !matches!(constant(1), Some(0 | 1));
                         }
                         _ => {}
                     }

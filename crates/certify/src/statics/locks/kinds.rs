@@ -1,4 +1,4 @@
-//! *May*: which mutexes are error-checking or robust, so that locking them can fail without the program's fault; and what is counted.
+//! *May*: which mutexes are error-checking, robust or with a priority ceiling, so that locking them can fail without the program's fault; and what is counted.
 
 use super::super::accesses::Access;
 use super::super::code::Code;
@@ -56,6 +56,10 @@ impl Kinds {
                         }
                         Effect::Libc(function) if function.0 == "pthread_mutexattr_setrobust" => {
                             is_set |= constant(1) != Some(0);
+                        }
+                        // A ceiling below the caller's priority makes the lock fail (`PTHREAD_PRIO_PROTECT`).
+                        Effect::Libc(function) if function.0 == "pthread_mutexattr_setprotocol" => {
+                            is_set |= !matches!(constant(1), Some(0 | 1));
                         }
                         _ => {}
                     }
