@@ -2,7 +2,7 @@
 //!
 //! Simple on purpose: every run of the tree is run again from the start, and from each of its states whatever could have come in place of
 //! its next step is tried. No engine is called, and nothing is taken from one but the tree. On trust: the machine, the relation of
-//! [`footprint`], and [`ON_TRUST`]. Errs towards refusing.
+//! [`footprint`], and assumption A-LOOP. Errs towards refusing.
 //!
 //! # What is checked
 //!
@@ -64,7 +64,7 @@
 //! *Waiting loops.* A thread that came back to where it was sleeps until the shared state changes ([decision 5](../../../docs/decisions/0005-stutter-steps.md)).
 //! Then it is like a thread that is blocked, and the step that wakes it, or puts it to sleep, is ordered before what it does next: it changes the
 //! choices of the thread, and that is always looked at. Only, independent steps may come in another order between the rounds, so that one
-//! round more or less is recognised. That runs which differ in nothing else stand for each other is taken on trust ([`ON_TRUST`]).
+//! round more or less is recognised. That runs which differ in nothing else stand for each other is assumption A-LOOP.
 
 mod closure;
 mod footprint;
@@ -136,20 +136,8 @@ pub struct Covered {
     pub assumptions: BTreeSet<&'static str>,
 }
 
-impl Covered {
-    /// Taken on trust, besides the assumptions: clauses that complete "taken on trust: …".
-    pub fn on_trust(&self) -> &'static [&'static str] {
-        if self.assumptions.contains(SLEEP) { ON_TRUST } else { &[] }
-    }
-}
-
-/// Taken on trust where a thread was put to sleep in a waiting loop.
-pub const ON_TRUST: &[&str] = &[
-    "runs that differ only in when a waiting loop is found to go in circles, and in the order of independent steps, stand for each other",
-];
-
-/// The assumption of every run in which a thread was put to sleep.
-const SLEEP: &str = "A-HASH";
+/// The assumption of every run in which a thread was put to sleep in a waiting loop.
+const SLEEP: &str = "A-LOOP";
 
 /// Why a tree was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]

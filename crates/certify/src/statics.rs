@@ -5,7 +5,7 @@
 //! all prefixes of executions, and each rule may use all others for the steps before. What is not understood is refused, so a
 //! wrong engine costs a proof, and only a wrong rule here could accept a wrong one.
 //!
-//! On trust: the IR and its expansion, the models of `libmodel`, the assumptions that the proof must list, and [`ON_TRUST`].
+//! On trust: the IR and its expansion, the models of `libmodel`, and the assumptions that the proof must list: [`gaps`] finds out which it needs.
 
 pub(crate) mod accesses;
 pub(crate) mod calls;
@@ -60,7 +60,7 @@ pub fn check(program: &Program, models: &Models, proof: &StaticProof) -> Result<
     let accesses = accesses::collect(&code);
     check_base(&code, &accesses)?;
     check_pairs(&code, &accesses)?;
-    Ok(Checked { assumptions: proof.assumptions.clone(), entries: proof.entries.clone(), on_trust: ON_TRUST })
+    Ok(Checked { assumptions: proof.assumptions.clone(), entries: proof.entries.clone() })
 }
 
 /// The first half of [`check`]: whether the facts about values, points-to and threads are closed, and no gap is reached. Facts about
@@ -123,15 +123,6 @@ fn locks_and_order(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(HeldAt, 
     Ok((held, order))
 }
 
-/// What is not checked of the facts about order, locks and pairs, besides what the whole checker takes on trust: each a clause that completes
-/// "taken on trust: …".
-pub const ON_TRUST: &[&str] = &[
-    "a blocking lock of a mutex that is neither error-checking nor robust, or of another kind of lock, does not fail",
-    "a creation, a wait for a semaphore or a barrier, and a join that can fail do not fail",
-    "abstract objects for the library's memory, for memory from outside and for unknown memory stand for different memory",
-    "an address that a thread returns, or that the library keeps, is handed over in order",
-];
-
 /// What an accepted proof says: no execution of the program, entered by `main` and these functions, has a race, if the assumptions
 /// hold. No public constructor: see [`check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,8 +131,6 @@ pub struct Checked {
     pub assumptions: Vec<String>,
     /// In the original program.
     pub entries: Vec<FunctionId>,
-    /// Taken on trust, besides the assumptions.
-    pub on_trust: &'static [&'static str],
 }
 
 /// Why a proof was not accepted.

@@ -131,11 +131,8 @@ pub(crate) fn write_acceptance(acceptance: &Acceptance, file: &Path) -> anyhow::
             if !assumptions.is_empty() {
                 text.push_str(&format!(", assuming {}", assumptions.join(", ")));
             }
-            if let Some(Searched { runs, reversals, on_trust }) = searched {
+            if let Some(Searched { runs, reversals }) = searched {
                 text.push_str(&format!("; {runs} runs repeated, {reversals} other orders tried"));
-                if !on_trust.is_empty() {
-                    text.push_str(&format!("; taken on trust: {}", on_trust.join("; ")));
-                }
             }
             (text, Exit::Safe)
         }

@@ -71,8 +71,6 @@ pub struct Searched {
     pub runs: u64,
     /// Other orders and outcomes of its steps that were tried and found in the tree.
     pub reversals: u64,
-    /// Clauses that complete "taken on trust: …".
-    pub on_trust: Vec<&'static str>,
 }
 
 /// Writes the certificate as a file of its own.
@@ -202,11 +200,7 @@ fn judge_tree(loaded: &Loaded, tree: &SearchTree) -> Acceptance {
                 .collect::<BTreeSet<String>>()
                 .into_iter()
                 .collect(),
-            searched: Some(Searched {
-                runs: covered.runs,
-                reversals: covered.reversals,
-                on_trust: covered.on_trust().to_vec(),
-            }),
+            searched: Some(Searched { runs: covered.runs, reversals: covered.reversals }),
         },
         Ok(Err(refusal)) => Acceptance::Refused { reason: refusal.to_string() },
         Err(bug) => Acceptance::Refused { reason: bug.text },

@@ -19,6 +19,7 @@ impl Assumption {
         },
         Assumption { id: "A-MALLOC", text: "memory allocation does not fail" },
         Assumption { id: "A-THREAD", text: "thread creation and lock initialisation do not fail" },
+        Assumption { id: "A-LOCK", text: "locks that wait do not fail for lack of resources" },
         Assumption {
             id: "A-SPURIOUS",
             text: "condition waits do not wake up, and weak operations do not fail, for no reason (again and again)",
@@ -40,7 +41,7 @@ impl Assumption {
         },
         Assumption {
             id: "A-EXTNAME",
-            text: "functions without body or model call no function that they were not given",
+            text: "functions without body or model use no function and no state of the C library that they were not given",
         },
         Assumption { id: "A-IGNORE", text: "functions that raddle.toml ignores do nothing and return 0" },
         Assumption { id: "A-ASM", text: "inline assembly changes its operands only" },
@@ -70,6 +71,10 @@ impl Assumption {
             text: "functions that glibc documents as MT-Safe are, where POSIX does not ask for it",
         },
         Assumption { id: "A-HASH", text: "different states have different hashes" },
+        Assumption {
+            id: "A-LOOP",
+            text: "executions that differ only in when a waiting loop is recognised stand for each other",
+        },
     ];
 
     /// The assumption with this id. Panics on an unknown id: ids are written in the source, not read from input.

@@ -156,6 +156,7 @@ fn note_stop(interp: &mut Interp, id: ThreadId) {
         }
         if cx.thread.stutter.sleep.is_some() && cx.world.state.status == Status::Running {
             cx.assume("A-HASH");
+            cx.assume("A-LOOP");
         }
     }
 }

@@ -10,7 +10,7 @@ use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Values};
 use raddle_ir::expand::Expanded;
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Program, Terminator, Ty};
 use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
-use raddle_libmodel::{Effect, Meaning, Models, SemOp, ThreadOp};
+use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, Models, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something reachable that makes every proof void.
@@ -124,6 +124,9 @@ pub(crate) fn find(
                     }
                     Effect::Thread(ThreadOp::CleanupRegister, _) => cleanup = cleanup.or(Some(call.site)),
                     Effect::Thread(ThreadOp::Exit { .. }, _) => exits = true,
+                    effect if may_lack_resources(effect) => {
+                        assumptions.insert("A-LOCK");
+                    }
                     Effect::Thread(ThreadOp::Create { .. } | ThreadOp::CreateReturning { .. }, _) => {
                         assumptions.insert("A-THREAD");
                     }
@@ -145,6 +148,17 @@ pub(crate) fn find(
         gap(site, "a thread may exit with a clean-up handler registered, which then runs".to_owned());
     }
     (gaps.into_iter().map(|(site, text)| Gap { site, text }).collect(), assumptions)
+}
+
+/// Locks that wait and may still fail, without an error of the program: for more readers than can be counted (POSIX), for more levels of a
+/// recursive mutex, or for reasons that are not named (C11 7.26.4.3).
+fn may_lack_resources(effect: &Effect) -> bool {
+    match effect {
+        Effect::Lock { family: LockFamily::PthreadRwlock, mode: Mode::Shared, how: How::Block, .. }
+        | Effect::Lock { family: LockFamily::C11Mutex, how: How::Block, .. } => true,
+        Effect::Libc(function) => function.0 == "pthread_mutexattr_settype",
+        _ => false,
+    }
 }
 
 fn is_doubtful(

@@ -346,7 +346,7 @@ impl Machine for NativeMachine {
     }
 
     fn assumptions(&self) -> Vec<&'static str> {
-        if self.now().slept { vec!["A-HASH"] } else { Vec::new() }
+        if self.now().slept { vec!["A-HASH", "A-LOOP"] } else { Vec::new() }
     }
 
     /// What the program prints is dropped.

@@ -60,7 +60,7 @@ pub(super) fn check<M: Machine>(
                     known.entry(rest).or_default().extend(threads);
                 }
                 Err(Stop::Asleep) => {
-                    assumptions.insert(SLEEP);
+                    assumptions.extend([SLEEP, "A-HASH"]);
                 }
                 Err(Stop::Refused(refusal)) => return Err(refusal),
             }

@@ -10,7 +10,7 @@ use raddle_base::SiteId;
 use raddle_facts::{ObjectId, ObjectKind, Offsets};
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Terminator};
 use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
-use raddle_libmodel::{Effect, Meaning, SemOp, ThreadOp};
+use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, SemOp, ThreadOp};
 use std::collections::BTreeSet;
 
 const RULE: &str = "gaps";
@@ -124,6 +124,21 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
                     }
                     Effect::Thread(ThreadOp::Create { .. } | ThreadOp::CreateReturning { .. }, _) => {
                         needed.insert("A-THREAD");
+                    }
+                    // The number of readers or of levels is limited; C11 names no reasons at all.
+                    Effect::Lock { family: LockFamily::C11Mutex, how: How::Block, .. } => {
+                        needed.insert("A-LOCK");
+                    }
+                    Effect::Lock {
+                        family: LockFamily::PthreadRwlock,
+                        mode: Mode::Shared,
+                        how: How::Block,
+                        ..
+                    } => {
+                        needed.insert("A-LOCK");
+                    }
+                    Effect::Libc(name) if name.0 == "pthread_mutexattr_settype" => {
+                        needed.insert("A-LOCK");
                     }
                     Effect::Thread(ThreadOp::CleanupRegister, _) => cleanup = cleanup.or(Some(call.site)),
                     Effect::Thread(ThreadOp::Exit { .. }, _) => leaves = true,

@@ -294,8 +294,9 @@ impl Machine for ScriptMachine {
     fn assumptions(&self) -> Vec<&'static str> {
         let weak = (self.state.weak_atomics == Weak::Met).then_some("A-SC");
         let spurious = (self.spurious_wakeups == SpuriousWakeups::Off).then_some("A-SPURIOUS");
-        let asleep = self.state.threads.iter().any(|thread| !thread.naps.is_empty()).then_some("A-HASH");
-        asleep.into_iter().chain(weak).chain(spurious).collect()
+        let asleep = self.state.threads.iter().any(|thread| !thread.naps.is_empty());
+        let asleep = asleep.then_some(["A-HASH", "A-LOOP"]).into_iter().flatten();
+        asleep.chain(weak).chain(spurious).collect()
     }
 
     fn output(&self) -> &[u8] {

@@ -1,4 +1,5 @@
-//! *May*: threads that are detached, by their attribute, by themselves or through their handle. Joining one of them shows nothing.
+//! *May*: threads that are detached, by their attribute, by themselves or through their handle, and threads that join each other in a circle, so
+//! that a join fails with `EDEADLK`. Joining one of them shows nothing.
 
 use super::super::accesses::{Access, Kind};
 use super::super::code::{At, Code};
@@ -37,7 +38,61 @@ pub(super) fn find(code: &Code<'_>, accesses: &[Access<'_>]) -> BTreeSet<ThreadI
             _ => {}
         }
     }
+    found.extend(circles(code, accesses));
     found
+}
+
+/// Threads for whose end threads may wait that they wait for.
+fn circles(code: &Code<'_>, accesses: &[Access<'_>]) -> BTreeSet<ThreadId> {
+    let threads = &code.facts.threads;
+    let mut waits: BTreeSet<(ThreadId, ThreadId)> = BTreeSet::new();
+    // Whose handles can be known without a creation that stores them.
+    let mut own: BTreeSet<ThreadId> = BTreeSet::new();
+    for (function, _, effect) in effects(code) {
+        if let Effect::Thread(ThreadOp::SelfId, _) = effect {
+            own.extend(&threads.runs[function]);
+        }
+    }
+    for (function, call, effect) in effects(code) {
+        let Effect::Thread(ThreadOp::Join { thread, .. }, _) = effect else { continue };
+        let handle = call.parts(code, function).1.get(usize::from(thread.0));
+        let handle = handle.map_or(Operand::Undef, |arg| arg.value);
+        for target in meant(code, accesses, function, handle) {
+            if threads.threads[target].start == Start::Main && !own.contains(&target) {
+                continue;
+            }
+            for waiting in &threads.runs[function] {
+                if *waiting != target || !is_kept(code, function, handle) {
+                    waits.insert((*waiting, target));
+                }
+            }
+        }
+    }
+    loop {
+        let more: Vec<(ThreadId, ThreadId)> = waits
+            .iter()
+            .flat_map(|(a, b)| {
+                waits.range((*b, ThreadId(0))..).take_while(move |(c, _)| c == b).map(|(_, d)| (*a, *d))
+            })
+            .filter(|pair| !waits.contains(pair))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        waits.extend(more);
+    }
+    waits.into_iter().filter(|(a, b)| a == b).map(|(a, _)| a).collect()
+}
+
+/// Whether the handle was loaded from memory that one thread alone can reach: of what that thread created.
+fn is_kept(code: &Code<'_>, function: FunctionId, handle: Operand) -> bool {
+    let Operand::Reg(reg) = handle else { return false };
+    let Definition::Inst(block, index) = code.flows[function].definition(reg) else { return false };
+    let Inst::Load { ptr, .. } = &code.program.functions[function].blocks[block].insts[index] else {
+        return false;
+    };
+    let cells = code.pointees(function, *ptr);
+    !cells.is_empty() && cells.iter().all(|(object, _)| !code.facts.threads.shared[*object])
 }
 
 /// The threads that a handle may be of: those whose creations are all that writes the cell that it comes from, or whoever asks for his own.

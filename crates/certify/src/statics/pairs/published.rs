@@ -2,14 +2,17 @@
 //!
 //! Such an access comes, in the maker's program order, before the store that makes the address known. Whoever touches the block later got
 //! the address by a read, and a read that does not race comes after the write that it reads from. *Must*: no path since the
-//! allocation stores the address into shared memory, hands it to a thread or calls something that may.
+//! allocation stores the address into shared memory, hands it to a thread or calls something that may. Two places of the library are no
+//! accesses: the result of a thread is read by whoever has joined it, and comes after its end (POSIX XBD 4.12, C11 7.26.5.6); thread-specific
+//! data is read by the thread that put it there.
 
 use super::super::accesses::{Access, Kind};
 use super::super::calls::{Call, Way};
 use super::super::code::{At, Code};
 use super::super::flow::Definition;
+use super::super::library::{Part, part_around};
 use raddle_base::{Id, IdVec};
-use raddle_facts::{ObjectId, ObjectKind, Offsets, Root};
+use raddle_facts::{Cell, ObjectId, ObjectKind, Offsets, Root};
 use raddle_ir::{FunctionId, Inst, Operand, Reg, Terminator, Ty};
 use raddle_libmodel::memory::{Base, Value};
 use std::collections::{BTreeSet, HashMap};
@@ -255,17 +258,28 @@ pub(crate) fn travels_in_order(code: &Code<'_>, accesses: &[Access<'_>], object:
                 .iter()
                 .filter(|cell| code.targets(cell.holds).iter().any(|(target, _)| *target == object));
             ways.into_iter().all(|cell| {
-                accesses.iter().all(|access| match access.atomic {
-                    Some(atomic) if access.may_touch(holder, cell.at, u64::from(cell.bytes)) => {
-                        match access.kind {
-                            Kind::Read => atomic.acquire,
-                            Kind::Write | Kind::Free => atomic.release,
-                            Kind::Update => atomic.acquire && atomic.release,
+                is_looked_at(code, accesses, holder, cell)
+                    && accesses.iter().all(|access| match access.atomic {
+                        Some(atomic) if access.may_touch(holder, cell.at, u64::from(cell.bytes)) => {
+                            match access.kind {
+                                Kind::Read => atomic.acquire,
+                                Kind::Write | Kind::Free => atomic.release,
+                                Kind::Update => atomic.acquire && atomic.release,
+                            }
                         }
-                    }
-                    _ => true,
-                })
+                        _ => true,
+                    })
             })
         },
     )
+}
+
+/// Whether what puts addresses into memory of the library is among the accesses, or in order anyway.
+fn is_looked_at(code: &Code<'_>, accesses: &[Access<'_>], holder: ObjectId, cell: &Cell) -> bool {
+    let part = part_around(cell.at);
+    code.kind(holder) != ObjectKind::Library
+        || [Part::ThreadResult, Part::Specific].iter().any(|own| part == own.offsets())
+        || accesses
+            .iter()
+            .any(|access| access.is_write() && access.may_touch(holder, cell.at, u64::from(cell.bytes)))
 }
