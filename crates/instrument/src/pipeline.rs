@@ -150,21 +150,15 @@ fn check_less(emitter: &Emitter<'_>, functions: &[Value]) -> bool {
     nested
 }
 
-/// The shadow stack, and the ties to the runtime.
+/// The shadow stack, and the sites of libraries.
 fn finish(emitter: &Emitter<'_>, functions: &[Value], options: &Options<'_>, marks: &mut Marks) {
     let module = emitter.module;
     let silent = Silent::find(module);
     for &function in functions {
         stack::instrument(emitter, function, &silent, marks);
     }
-    match options.output {
-        Output::SharedLibrary => {
-            emitter.add_base(module.hidden_zero(&format!("{PREFIX}site_base"), module.int(32)));
-        }
-        Output::Executable => {
-            let start = module.declare(&format!("{PREFIX}start"), module.void(), &[]);
-            module.keep_reference(&format!("{PREFIX}anchor"), start);
-        }
+    if options.output == Output::SharedLibrary {
+        emitter.add_base(module.hidden_zero(&format!("{PREFIX}site_base"), module.int(32)));
     }
 }
 

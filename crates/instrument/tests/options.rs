@@ -78,7 +78,6 @@ fn libraries_add_their_base_to_every_site() {
     let sited = ["enter", "call", "write4", "atomic_enter"];
     let calls: usize = sited.iter().map(|name| hook_calls(&text).get(*name).copied().unwrap_or(0)).sum();
     assert_eq!((uses, calls), (4, 4));
-    assert!(!text.contains("__raddle_anchor"), "a library does not start the runtime");
 }
 
 #[test]

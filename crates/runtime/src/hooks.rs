@@ -24,12 +24,8 @@ unsafe extern "C" {
     pub fn __raddle_block() -> *mut Block;
 }
 
-/// Runs before every constructor of the program and of its libraries.
-#[used]
-#[unsafe(link_section = ".preinit_array")]
-static PREINIT: unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) = __raddle_start;
-
-/// Also the name by which the linker pulls in the archive.
+/// Runs before every initialiser of the program and of its libraries: hot.c has the entry, and with it the name by which the linker pulls
+/// in the archive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __raddle_start(
     _count: i32,

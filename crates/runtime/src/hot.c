@@ -138,6 +138,11 @@ struct raddle_record {
 #ifdef RADDLE_SHARED
 extern _Thread_local struct raddle_thread __raddle_self __attribute__((tls_model("initial-exec")));
 #else
+/* The runtime starts before everything else, also before functions of the program in the same section: assembly of a module comes before
+   its variables, and this object before others in the link. */
+__asm__(".pushsection .preinit_array, \"aw\", @preinit_array\n"
+        ".quad __raddle_start\n"
+        ".popsection\n");
 /* Where threads write that the runtime does not know yet. */
 static struct raddle_frame raddle_nowhere[2];
 __attribute__((visibility("default"), tls_model("initial-exec"))) _Thread_local struct raddle_thread __raddle_self = {

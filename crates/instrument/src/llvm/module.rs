@@ -9,13 +9,12 @@ use inkwell::llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMAddCallSiteAttribute, LLVMAddFunction, LLVMAddGlobal,
     LLVMAppendBasicBlockInContext, LLVMConstNull, LLVMCreateEnumAttribute,
     LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMFunctionType,
-    LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetEnumAttributeKindForName, LLVMGetFirstFunction,
-    LLVMGetFunctionCallConv, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetModuleFlag,
-    LLVMGetNamedFunction, LLVMGetNamedGlobal, LLVMGetNextFunction, LLVMGetTarget, LLVMGlobalGetValueType,
-    LLVMIntTypeInContext, LLVMMetadataAsValue, LLVMPointerTypeInContext, LLVMPrintModuleToString,
-    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetFunctionCallConv, LLVMSetGlobalConstant,
-    LLVMSetInitializer, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetVisibility, LLVMTypeOf,
-    LLVMVoidTypeInContext,
+    LLVMGetAllocatedType, LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetEnumAttributeKindForName,
+    LLVMGetFirstFunction, LLVMGetFunctionCallConv, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
+    LLVMGetModuleFlag, LLVMGetNamedFunction, LLVMGetNamedGlobal, LLVMGetNextFunction, LLVMGetTarget,
+    LLVMGlobalGetValueType, LLVMIntTypeInContext, LLVMMetadataAsValue, LLVMPointerTypeInContext,
+    LLVMPrintModuleToString, LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetFunctionCallConv,
+    LLVMSetInitializer, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetVisibility, LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext;
@@ -35,7 +34,7 @@ use inkwell::llvm_sys::transforms::pass_builder::{
     LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopVectorization,
     LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
 };
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMVisibility};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMOpcode, LLVMVisibility};
 
 use super::{Block, Type, Value, take_message};
 
@@ -206,19 +205,6 @@ impl Module {
         }
     }
 
-    /// A constant that holds the address of a symbol and stays in the object file.
-    pub(crate) fn keep_reference(&self, name: &str, to: Value) {
-        let name = CString::new(name).unwrap_or_default();
-        unsafe {
-            let ty = LLVMTypeOf(to.0);
-            let global = LLVMAddGlobal(self.raw, ty, name.as_ptr());
-            LLVMSetInitializer(global, to.0);
-            LLVMSetGlobalConstant(global, 1);
-            LLVMSetLinkage(global, LLVMLinkage::LLVMWeakODRLinkage);
-            LLVMSetVisibility(global, LLVMVisibility::LLVMHiddenVisibility);
-        }
-    }
-
     pub(crate) fn void(&self) -> Type {
         Type(unsafe { LLVMVoidTypeInContext(self.context) })
     }
@@ -273,6 +259,13 @@ impl Module {
     }
 
     /// Bytes that a load or store of this type touches.
+    /// The size of a local, unless the program computes it.
+    pub(crate) fn local_bytes(&self, inst: Value) -> Option<u64> {
+        let is_one = inst.is(LLVMOpcode::LLVMAlloca)
+            && inst.operand(0).and_then(Value::int_signed).is_some_and(|count| count == 1);
+        is_one.then(|| self.stride(Type(unsafe { LLVMGetAllocatedType(inst.0) })))?
+    }
+
     pub(crate) fn access_bytes(&self, ty: Type) -> Option<u64> {
         ty.is_sized().then(|| unsafe { LLVMStoreSizeOfType(LLVMGetModuleDataLayout(self.raw), ty.0) })
     }

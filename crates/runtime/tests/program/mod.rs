@@ -12,7 +12,7 @@ pub fn build(source: &Path) -> PathBuf {
     let name = source.file_stem().unwrap().to_string_lossy();
     let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&*name);
     let status = Command::new("clang-19")
-        .args(["-O2", "-g", "-flto=full", "-fuse-ld=lld", "-pthread", "-Wl,-u,__raddle_start"])
+        .args(["-O2", "-g", "-flto=full", "-fuse-ld=lld", "-pthread"])
         .arg(here.join(source))
         .arg(here.join("src/hot.c"))
         .arg(archive)
