@@ -8,11 +8,13 @@ use crate::emit::Emitter;
 use crate::llvm::{Module, Type, Value};
 use crate::locals::Locals;
 use crate::marks::{Marks, Role};
+use crate::undefined;
 
 /// Writes a check before every access of a function that others may see.
 pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals<'_>, marks: &mut Marks) {
     let module = emitter.module;
-    for &inst in body.instructions.iter().flatten() {
+    let clears = undefined::clears(module);
+    for &inst in body.instructions.iter().flatten().filter(|inst| !clears(**inst)) {
         for Touched { role, address, offset, size } in touched(module, inst) {
             if size != Size::Bytes(0)
                 && address.ty().is_plain_pointer()

@@ -26,6 +26,7 @@ mod reach;
 mod redundancy;
 pub mod sites;
 mod stack;
+mod undefined;
 mod wait_loops;
 mod walks;
 

@@ -20,6 +20,7 @@ use crate::marks::{Marks, UsedSites};
 use crate::own_locks;
 use crate::redundancy;
 use crate::stack::{self, Silent};
+use crate::undefined;
 use crate::wait_loops::{self, Waits};
 use crate::walks;
 use crate::{BuildError, Keep, Options, Output, Reduce, Text};
@@ -71,13 +72,14 @@ pub(crate) fn run(
     rename_wrapped(&module, options.wrapped);
     let warnings = own_locks::surround(&module, options.own_locks);
     let pinned = pin_unused_loads(&module);
+    undefined::define_all(&module, &ours(&module));
     module.run(BEFORE, &target).map_err(failed("inlining"))?;
     unpin(&module, pinned);
 
     let hooks = Hooks::declare(&module);
     let emitter = Emitter { module: &module, builder: Builder::new(&module), hooks: &hooks };
-    let functions: Vec<Value> =
-        module.functions().into_iter().filter(|function| is_ours(*function)).collect();
+    let functions = ours(&module);
+    undefined::define_values(&functions);
     check_all(&emitter, &functions, &mut marks);
     module.verify().map_err(failed("the instrumented program"))?;
     if options.reduce == Reduce::All {
@@ -176,7 +178,12 @@ fn is_check(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|hook| hook.starts_with("read") || hook.starts_with("write"))
 }
 
-/// Functions that get checks: those with a body, unless they forbid it or have no ordinary frame.
+/// Functions that get checks.
+fn ours(module: &Module) -> Vec<Value> {
+    module.functions().into_iter().filter(|function| is_ours(*function)).collect()
+}
+
+/// Those with a body, unless they forbid it or have no ordinary frame.
 fn is_ours(function: Value) -> bool {
     !function.is_declaration()
         && !function.function_has(None, "naked")

@@ -8,8 +8,8 @@ use std::ffi::CString;
 
 /// The name of the section.
 const SECTION: &[u8] = b".raddle.sites";
-/// The file of the program, whatever its name is now.
-const SELF: &str = "/proc/self/exe";
+/// The file of the program, whatever its name is now. By the thread: that of the process is gone once its first thread has ended.
+const SELF: &str = "/proc/thread-self/exe";
 
 struct Table {
     path: String,

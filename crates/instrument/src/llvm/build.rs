@@ -3,12 +3,12 @@
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::{
     LLVMAddIncoming, LLVMBuildAdd, LLVMBuildCall2, LLVMBuildExtractValue, LLVMBuildGEP2, LLVMBuildIntCast2,
-    LLVMBuildLoad2, LLVMBuildMul, LLVMBuildPhi, LLVMBuildRet, LLVMBuildRetVoid, LLVMBuildZExtOrBitCast,
-    LLVMConstInt, LLVMConstNull, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetBasicBlockParent,
-    LLVMGetFirstInstruction, LLVMGlobalGetValueType, LLVMInsertIntoBuilder, LLVMInstructionClone,
-    LLVMInt8TypeInContext, LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderAtEnd,
-    LLVMPositionBuilderBefore, LLVMPositionBuilderBeforeInstrAndDbgRecords, LLVMSetCurrentDebugLocation2,
-    LLVMSetIsInBounds, LLVMSetNNeg, LLVMSetNSW, LLVMSetNUW, LLVMSetOperand,
+    LLVMBuildLoad2, LLVMBuildMemSet, LLVMBuildMul, LLVMBuildPhi, LLVMBuildRet, LLVMBuildRetVoid,
+    LLVMBuildZExtOrBitCast, LLVMConstInt, LLVMConstNull, LLVMCreateBuilderInContext, LLVMDisposeBuilder,
+    LLVMGetBasicBlockParent, LLVMGetFirstInstruction, LLVMGlobalGetValueType, LLVMInsertIntoBuilder,
+    LLVMInstructionClone, LLVMInt8TypeInContext, LLVMInt32TypeInContext, LLVMInt64TypeInContext,
+    LLVMPositionBuilderAtEnd, LLVMPositionBuilderBefore, LLVMPositionBuilderBeforeInstrAndDbgRecords,
+    LLVMSetCurrentDebugLocation2, LLVMSetIsInBounds, LLVMSetNNeg, LLVMSetNSW, LLVMSetNUW, LLVMSetOperand,
 };
 use inkwell::llvm_sys::debuginfo::LLVMDIBuilderCreateDebugLocation;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
@@ -151,6 +151,15 @@ impl<'a> Builder<'a> {
             let byte = LLVMInt8TypeInContext(self.module.context());
             let mut index = [self.int64(bytes as i64).0];
             Value(LLVMBuildGEP2(self.raw, byte, pointer.0, index.as_mut_ptr(), 1, c"".as_ptr()))
+        }
+    }
+
+    /// Sets so many bytes to 0.
+    pub(crate) fn clear(&self, pointer: Value, bytes: u64) -> Value {
+        let bytes = self.int64(bytes as i64);
+        unsafe {
+            let zero = LLVMConstNull(self.module.int(8).0);
+            Value(LLVMBuildMemSet(self.raw, pointer.0, zero, bytes.0, 1))
         }
     }
 

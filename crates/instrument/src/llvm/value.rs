@@ -1,7 +1,7 @@
 //! Values, types, blocks: reading.
 
 use inkwell::llvm_sys::core::{
-    LLVMConstIntGetSExtValue, LLVMCountIncoming, LLVMCountParams, LLVMCountStructElementTypes,
+    LLVMConstIntGetSExtValue, LLVMConstNull, LLVMCountIncoming, LLVMCountParams, LLVMCountStructElementTypes,
     LLVMGetArrayLength2, LLVMGetBasicBlockParent, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute,
     LLVMGetCalledValue, LLVMGetCmpXchgFailureOrdering, LLVMGetCmpXchgSuccessOrdering, LLVMGetConstOpcode,
     LLVMGetElementType, LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetFirstBasicBlock,
@@ -15,8 +15,8 @@ use inkwell::llvm_sys::core::{
     LLVMGlobalGetValueType, LLVMInstructionEraseFromParent, LLVMIsAArgument, LLVMIsAConstantExpr,
     LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalValue, LLVMIsAGlobalVariable, LLVMIsAInlineAsm,
     LLVMIsAInstruction, LLVMIsATerminatorInst, LLVMIsAUser, LLVMIsAtomicSingleThread, LLVMIsDeclaration,
-    LLVMIsFunctionVarArg, LLVMIsGlobalConstant, LLVMSetOperand, LLVMSetValueName2, LLVMSetVolatile,
-    LLVMStructGetTypeAtIndex, LLVMTypeIsSized, LLVMTypeOf,
+    LLVMIsFunctionVarArg, LLVMIsGlobalConstant, LLVMIsUndef, LLVMSetOperand, LLVMSetValueName2,
+    LLVMSetVolatile, LLVMStructGetTypeAtIndex, LLVMTypeIsSized, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{
@@ -131,6 +131,11 @@ impl Value {
             }
         }
         users
+    }
+
+    /// 0 of the same type, for an undefined constant.
+    pub(crate) fn zero_for_undefined(self) -> Option<Value> {
+        unsafe { (LLVMIsUndef(self.0) != 0).then(|| Value(LLVMConstNull(LLVMTypeOf(self.0)))) }
     }
 
     pub(crate) fn int_signed(self) -> Option<i64> {
