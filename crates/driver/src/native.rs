@@ -3,6 +3,7 @@
 //! A static proof that a pair of accesses never races saves their checks. It may rest only on assumptions that also hold of a real run
 //! ([`TRUE_OF_REAL_RUNS`]); otherwise everything is checked. Errs to more checks.
 
+use crate::aside::Lost;
 use crate::load::{self, Loaded};
 use crate::statics::{self, OpenPairs, Question};
 use crate::watchdog::Bounds;
@@ -35,7 +36,7 @@ struct Known {
 }
 
 impl Advice for Known {
-    fn keep(&self, program: &Program, prune: Prune) -> Keep {
+    fn keep(&self, program: &Program, prune: Prune) -> Option<Keep> {
         choose(program, prune, &self.config)
     }
 
@@ -163,17 +164,19 @@ const TRUE_OF_REAL_RUNS: [&str; 6] = ["A-INPUT", "A-MALLOC", "A-THREAD", "A-TIME
 const LONGEST: Duration = Duration::from_secs(60);
 const MEMORY: u64 = 4 << 30;
 
-fn choose(program: &Program, prune: Prune, config: &Config) -> Keep {
+fn choose(program: &Program, prune: Prune, config: &Config) -> Option<Keep> {
     let main = program.function_by_symbol("main");
     // Without `main` it is a library, and its callers are not known.
     if prune == Prune::Nothing || !main.is_some_and(|main| program.functions[main].is_defined()) {
-        return Keep::All;
+        return Some(Keep::All);
     }
     let loaded = Loaded::of_program(program.clone(), config);
     let question = Question { entries: Vec::new(), explain: None, open: OpenPairs::NotWanted };
     let bounds = Bounds { time: Some(LONGEST), memory: Some(MEMORY), began: Instant::now() };
-    let Ok(result) = statics::run(&loaded, question, &AtomicBool::new(false), bounds) else {
-        return Keep::All;
+    let result = match statics::run(&loaded, question, &AtomicBool::new(false), bounds) {
+        Ok(result) => result,
+        Err(Lost::Bug(_)) => return Some(Keep::All),
+        Err(Lost::Stopped(_)) => return None,
     };
     let known =
         result.refused.is_none() && result.assumptions.iter().all(|id| TRUE_OF_REAL_RUNS.contains(id));
@@ -183,5 +186,5 @@ fn choose(program: &Program, prune: Prune, config: &Config) -> Keep {
             result.warned_sites(program).filter(|_| known && result.gaps.is_empty())
         }
     };
-    warned.map_or(Keep::All, Keep::Sites)
+    Some(warned.map_or(Keep::All, Keep::Sites))
 }

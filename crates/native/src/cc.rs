@@ -34,8 +34,9 @@ pub enum Driver {
 
 /// What the build is told about the program.
 pub trait Advice {
-    /// Which accesses of the linked program are checked.
-    fn keep(&self, program: &Program, prune: Prune) -> Keep;
+    /// Which accesses of the linked program are checked. `None`: the analysis was left at a limit, and uses time and memory as long as
+    /// this process lives.
+    fn keep(&self, program: &Program, prune: Prune) -> Option<Keep>;
 
     fn own_locks(&self) -> &[OwnLock];
 }

@@ -3,7 +3,7 @@
 use super::{Advice, Prune};
 use crate::NativeError;
 use raddle_frontend::embedded::{Level, Unit};
-use raddle_instrument::{Built, Options, Output};
+use raddle_instrument::{Built, Keep, Options, Output};
 use raddle_ir::Program;
 
 /// The archive of the run-time library, built with this crate.
@@ -22,11 +22,13 @@ pub(super) struct Instrumented {
     pub(super) output: Output,
 }
 
+/// `too_large` is called when the analysis was left at a limit; if it comes back, everything is checked.
 pub(super) fn build(
     units: &[Unit],
     output: Output,
     prune: Prune,
     advice: &dyn Advice,
+    too_large: &dyn Fn(),
 ) -> Result<Instrumented, NativeError> {
     let level = units.iter().map(|unit| unit.level).max().unwrap_or(Level::O0);
     let options = Options {
@@ -40,7 +42,12 @@ pub(super) fn build(
         own_locks: advice.own_locks(),
         ..Options::default()
     };
-    let keep = |program: &Program| advice.keep(program, prune);
+    let keep = |program: &Program| {
+        advice.keep(program, prune).unwrap_or_else(|| {
+            too_large();
+            Keep::All
+        })
+    };
     let Built { object, bitcode, sites, warnings, .. } = raddle_instrument::build(units, &options, &keep)?;
     for warning in warnings {
         eprintln!("raddle cc: {warning}");

@@ -51,7 +51,12 @@ pub(super) fn link(tools: &Tools, command: &Command, advice: &dyn Advice) -> Res
     let kind = if command.action == Action::Shared { Output::SharedLibrary } else { Output::Executable };
     // Code that the analysis does not see may use what it takes for private.
     let prune = if has_foreign_code(command, &done) { Prune::Nothing } else { command.prune };
-    let program = instrumented::build(&units, kind, prune, advice)?;
+    let too_large = || {
+        if stdin.is_none() {
+            tools.start_again(&command.given);
+        }
+    };
+    let program = instrumented::build(&units, kind, prune, advice, &too_large)?;
     finish(tools, command, &program, &done, &output)
 }
 

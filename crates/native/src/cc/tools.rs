@@ -15,6 +15,7 @@ const VERBOSE: &str = "RADDLE_CC_VERBOSE";
 const LONGEST: usize = 100_000;
 
 pub(super) struct Tools {
+    driver: Driver,
     clang: PathBuf,
     mode: Option<&'static str>,
     /// For files that are needed while this process runs.
@@ -41,7 +42,7 @@ impl Tools {
             let sibling = clang.with_file_name(name.unwrap_or_default());
             if is_program(&sibling) { clang = sibling } else { mode = Some("--driver-mode=g++") }
         }
-        Ok(Self { clang, mode, folder })
+        Ok(Self { driver, clang, mode, folder })
     }
 
     /// Comes back only when clang cannot be started.
@@ -50,6 +51,21 @@ impl Tools {
         // Nothing of ours is needed any more; a folder would be left behind.
         let _ = std::fs::remove_dir_all(self.folder.path());
         Err(self.problem(self.command(arguments).exec()))
+    }
+
+    /// The same command in a new process, which checks everything. Comes back only when it cannot be started.
+    pub(super) fn start_again(&self, arguments: &[OsString]) {
+        let Ok(raddle) = std::env::current_exe() else { return };
+        let word = match self.driver {
+            Driver::C => "cc",
+            Driver::Cxx => "c++",
+        };
+        let mut command = Command::new(raddle);
+        command.args([word, "--raddle-no-prune"]).args(arguments);
+        if std::fs::remove_dir_all(self.folder.path()).is_ok() {
+            let _ = command.exec();
+            let _ = std::fs::create_dir(self.folder.path());
+        }
     }
 
     /// Runs clang to its end; what it says goes to the user.
