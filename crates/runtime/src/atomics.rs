@@ -28,6 +28,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 const UNIT: usize = 8;
 const NESTED: usize = 4;
+/// As C numbers the orders.
+const RELEASE: u32 = 3;
 /// As number of records: the detector does not follow the access.
 const ALONE: usize = usize::MAX;
 
@@ -171,6 +173,31 @@ pub fn late(
     }
     log::event(thread, What::Atomic { operation, order }, address, bytes as u64, site);
     finish(thread, &access, operation, order);
+}
+
+/// Somebody who is not a thread here, the kernel, stores to these bytes by a release, after what the thread did so far. Not an access of
+/// the thread.
+pub fn published(thread: &mut Thread, (address, bytes): (usize, usize)) {
+    let (operation, order) = (Operation::Modify, Order(RELEASE));
+    let mut access = Access {
+        address,
+        bytes,
+        operation: operation as u32,
+        order,
+        failure: order,
+        site: 0,
+        records: [0; 3],
+        count: 0,
+    };
+    gate::enter(thread);
+    if lock_all(thread, &mut access) {
+        log::event(thread, What::Atomic { operation, order }, address, bytes as u64, 0);
+        access.each(|_, group| tell(thread, &mut group.message, operation, order));
+        thread.after_release();
+        access.unlock();
+    }
+    gate::leave(thread);
+    collect::if_needed(thread);
 }
 
 fn finish(thread: &mut Thread, access: &Access, operation: Operation, order: Order) {

@@ -7,12 +7,14 @@
 pub mod condition;
 pub mod descriptors;
 mod explored;
+pub mod handlers;
 pub mod memory;
 pub mod mutex;
 pub mod once;
 pub mod process;
 pub mod readiness;
 pub mod real;
+pub mod rings;
 pub mod rwlock;
 pub mod semaphore;
 pub mod signals;

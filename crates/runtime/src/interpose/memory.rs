@@ -1,6 +1,7 @@
 //! The heap and mapped memory: what is handed out is new to everybody, what is given back is written.
 
 use super::real::real;
+use super::rings;
 use super::wrappers;
 use crate::blocks;
 use crate::gate;
@@ -135,7 +136,7 @@ pub unsafe extern "C" fn mmap(
     file: i32,
     offset: off_t,
 ) -> *mut c_void {
-    mapped(real::mmap(start, bytes, protection, flags, file, offset), bytes)
+    mapped_file(real::mmap(start, bytes, protection, flags, file, offset), bytes, file, offset)
 }
 
 #[unsafe(no_mangle)]
@@ -147,7 +148,15 @@ pub unsafe extern "C" fn mmap64(
     file: i32,
     offset: off_t,
 ) -> *mut c_void {
-    mapped(real::mmap(start, bytes, protection, flags, file, offset), bytes)
+    mapped_file(real::mmap(start, bytes, protection, flags, file, offset), bytes, file, offset)
+}
+
+fn mapped_file(start: *mut c_void, bytes: size_t, file: i32, offset: off_t) -> *mut c_void {
+    let start = mapped(start, bytes);
+    if start != libc::MAP_FAILED {
+        rings::mapped(file, start as usize, bytes, offset);
+    }
+    start
 }
 
 #[unsafe(no_mangle)]

@@ -1,7 +1,7 @@
 //! Processes: forks, and ways to end without running handlers.
 
 use super::real::real;
-use super::{readiness, threads};
+use super::{handlers, readiness, rings, threads};
 use crate::control::{self, Ending, calls};
 use crate::{channels, ends, explore, gate, image, mixed, objects, output, record, records, report, thread};
 use libc::{c_char, c_void, pid_t};
@@ -96,6 +96,8 @@ unsafe extern "C" fn in_child() {
     channels::reset();
     ends::reset();
     readiness::reset();
+    handlers::reset();
+    rings::reset();
     thread::keep_only(me);
     let parent = output::pid();
     output::restart();

@@ -196,34 +196,6 @@ unsafe extern "C-unwind" fn pselect(
     selected(count, read, real::pselect(count, read, write, other, time, mask))
 }
 
-/// System calls by number. Those of io_uring have no function of their own: what was done before one comes before what other threads do after
-/// a later one on the same ring. The others are made as they are.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn syscall(
-    number: i64,
-    a: usize,
-    b: usize,
-    c: usize,
-    d: usize,
-    e: usize,
-    f: usize,
-) -> ssize_t {
-    match number {
-        libc::SYS_io_uring_setup => {
-            let ring = call(number, [a, b, c, d, e, f]);
-            made(ring as c_int, Kind::Collected);
-            ring
-        }
-        libc::SYS_io_uring_enter if are_followed() => {
-            release(a as c_int);
-            let result = call(number, [a, b, c, d, e, f]);
-            keeping_errno(|| channels::acquire(me(), counter(a as c_int)));
-            result
-        }
-        _ => call(number, [a, b, c, d, e, f]),
-    }
-}
-
 /// For a fork.
 pub fn hold() -> bool {
     INTERESTS.hold()
@@ -234,41 +206,22 @@ pub fn reset() {
     INTERESTS.reset();
 }
 
-/// With the result as the C library tells it.
-#[inline(always)]
-unsafe fn call(number: i64, arguments: [usize; 6]) -> ssize_t {
-    let [a, b, c, d, e, f] = arguments;
-    let result: isize;
-    std::arch::asm!(
-        "syscall",
-        inlateout("rax") number as isize => result,
-        in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
-        lateout("rcx") _, lateout("r11") _,
-        options(nostack),
-    );
-    if (-4095..0).contains(&result) {
-        *libc::__errno_location() = -result as c_int;
-        return -1;
-    }
-    result
-}
-
 fn whole(bytes: ssize_t) -> c_int {
     if bytes == size_of::<u64>() as ssize_t { 0 } else { -1 }
 }
 
-fn made(descriptor: c_int, kind: Kind) -> c_int {
+pub fn made(descriptor: c_int, kind: Kind) -> c_int {
     if are_followed() {
         keeping_errno(|| ends::made(descriptor, kind));
     }
     descriptor
 }
 
-fn counter(descriptor: c_int) -> Id {
+pub fn counter(descriptor: c_int) -> Id {
     channels::of(Key::Anonymous(ends::number(descriptor)), Positions::Unknown)
 }
 
-fn release(descriptor: c_int) {
+pub fn release(descriptor: c_int) {
     if are_followed() {
         keeping_errno(|| channels::release(me(), counter(descriptor)));
     }

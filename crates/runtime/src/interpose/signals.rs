@@ -1,6 +1,5 @@
-//! Signals that are waited for: who sends one comes before whoever is given it by `sigwait` or reads it from a descriptor.
-//!
-//! Handlers are not ordered after the sender: they interrupt whatever their thread does.
+//! Signals that are sent: who sends one comes before its handler, and before whoever is given it by `sigwait` or reads it from a
+//! descriptor.
 
 use super::descriptors::{are_followed, keeping_errno, me};
 use super::real::real;
@@ -19,7 +18,7 @@ real! {
     fn sigtimedwait(signals: *const sigset_t, info: *mut siginfo_t, time: *const timespec) -> c_int;
 }
 
-const LAST: c_int = 64;
+pub const LAST: c_int = 64;
 
 /// A signal is about to be sent.
 pub fn is_sent(signal: c_int) {
@@ -33,7 +32,8 @@ pub fn any_was_read() {
     (1..=LAST).for_each(|signal| channels::acquire(me(), channel(signal)));
 }
 
-fn was_given(signal: c_int) {
+/// A signal was taken, by a call or by a handler.
+pub fn was_given(signal: c_int) {
     if are_followed() && signal > 0 {
         keeping_errno(|| channels::acquire(me(), channel(signal)));
     }
