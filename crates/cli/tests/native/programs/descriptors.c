@@ -25,6 +25,10 @@ static int data, other;
 static int in, out, extra_in, extra_out;
 static const char *way;
 static int is(const char *name) { return strcmp(way, name) == 0; }
+/* In `race-alone-NAME`, main does what would give order, and the writer only writes `data`. */
+#define ALONE "race-alone-"
+static int is_alone(void) { return strncmp(way, ALONE, strlen(ALONE)) == 0; }
+static int by(const char *name) { return strcmp(is_alone() ? way + strlen(ALONE) : way, name) == 0; }
 static void fail(const char *what)
 {
     perror(what);
@@ -87,15 +91,15 @@ static void open_all(void)
     int pair[2];
     if (is("eventfd") || is("epoll")) {
         in = out = eventfd(0, 0);
-    } else if (is("timer")) {
+    } else if (by("timer")) {
         in = out = timerfd_create(CLOCK_MONOTONIC, 0);
-    } else if (is("signal") || is("signalfd")) {
+    } else if (by("signal") || by("signalfd")) {
         sigset_t set;
         sigemptyset(&set);
         sigaddset(&set, SIGUSR1);
         pthread_sigmask(SIG_BLOCK, &set, NULL);
         in = signalfd(-1, &set, 0);
-    } else if (is("inotify")) {
+    } else if (by("inotify")) {
         in = inotify_init1(0);
         if (inotify_add_watch(in, ".", IN_CREATE) < 0)
             fail("inotify");
@@ -119,16 +123,26 @@ static void open_all(void)
         extra_in = pair[0], extra_out = pair[1];
     }
 }
+/* What a timer, a signal or a watched file needs. */
+static int notify(void)
+{
+    if (by("timer")) {
+        struct itimerspec soon = { .it_value.tv_nsec = 1000000 };
+        timerfd_settime(out, 0, &soon, NULL);
+    } else if (by("signal") || by("signalfd")) {
+        kill(getpid(), SIGUSR1);
+    } else if (by("inotify")) {
+        unlink("./watched");
+        close(open("./watched", O_CREAT | O_WRONLY, 0600));
+    } else {
+        return 0;
+    }
+    return 1;
+}
 static void *writer(void *unused)
 {
     data = 1;
-    if (is("timer")) {
-        struct itimerspec soon = { .it_value.tv_nsec = 1000000 };
-        timerfd_settime(out, 0, &soon, NULL);
-    } else if (is("signal") || is("signalfd")) {
-        kill(getpid(), SIGUSR1);
-    } else if (is("inotify")) {
-        close(open("./watched", O_CREAT | O_WRONLY, 0600));
+    if (is_alone() || notify()) {
     } else if (is("dup")) {
         put(fcntl(dup(out), F_DUPFD, 50), 8);
     } else if (is("vector")) {
@@ -173,16 +187,16 @@ static void *reader(void *unused)
     char events[512];
     if (is("race-position") || is("race-message") || is("race-pipes") || is("race-connections"))
         usleep(300000);
-    if (is("signal")) {
+    if (by("signal")) {
         int got;
         sigset_t set;
         sigemptyset(&set);
         sigaddset(&set, SIGUSR1);
         sigwait(&set, &got);
-    } else if (is("signalfd")) {
+    } else if (by("signalfd")) {
         if (read(in, &info, sizeof info) != sizeof info)
             fail("read");
-    } else if (is("inotify")) {
+    } else if (by("inotify")) {
         if (read(in, events, sizeof events) <= 0)
             fail("read");
     } else if (is("end")) {
@@ -213,6 +227,8 @@ int main(int argc, char **argv)
     open_all();
     if (is("race-pipes") || is("race-connections"))
         put(out, 8);
+    if (is_alone())
+        notify();
     pthread_create(&a, NULL, writer, NULL);
     pthread_create(&b, NULL, reader, NULL);
     pthread_join(a, NULL);
