@@ -104,7 +104,7 @@ pub(crate) fn find(
             for target in &call.modelled {
                 if let Meaning::Effect(effect, ids) = &models.meanings[*target] {
                     // A result that is a constant is the model's word.
-                    let constant = matches!(effect, Effect::Nothing { .. });
+                    let constant = effect.fixed_result().is_some();
                     assumptions.extend(ids.iter().filter(|id| KEPT.contains(id) || constant));
                 }
                 let name = expanded.program.text(expanded.program.functions[*target].symbol);

@@ -106,7 +106,7 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
             for (target, effect) in &call.effects {
                 if let Meaning::Effect(_, ids) = &code.models.meanings[*target] {
                     // A result that is a constant is the model's word.
-                    let constant = matches!(effect, Effect::Nothing { .. });
+                    let constant = effect.fixed_result().is_some();
                     needed.extend(ids.iter().filter(|id| SHARED.contains(id) || constant));
                 }
                 let name = code.program.text(code.program.functions[*target].symbol);
