@@ -36,6 +36,8 @@ pub struct Access {
     pub value: Option<Operand>,
     /// By the call that makes the block: nobody else knows it yet.
     pub makes_block: bool,
+    /// Of an operation on a synchronisation object, to the object.
+    pub operates: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -327,6 +329,7 @@ impl Collector<'_> {
                 bytes,
                 value,
                 makes_block: false,
+                operates: false,
             });
         }
     }
@@ -349,6 +352,7 @@ impl Collector<'_> {
                 let atomic = match touch.atomicity {
                     Atomicity::Plain => None,
                     Atomicity::Atomic => Some(call_order(effect)),
+                    Atomicity::Operation => Some(Atomic { acquire: false, release: false, update: false }),
                 };
                 let bytes = self.extent(at.function, args, touch.extent);
                 let kinds: &[Kind] = match touch.access {
@@ -388,7 +392,10 @@ impl Collector<'_> {
                 }
                 // What a new block points to may well be known to others.
                 let is_new = touch.region == Base::Fresh.into();
-                self.out[before..].iter_mut().for_each(|access| access.makes_block = is_new);
+                for access in &mut self.out[before..] {
+                    access.makes_block = is_new;
+                    access.operates = touch.atomicity == Atomicity::Operation;
+                }
             }
         }
     }

@@ -127,8 +127,10 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Atomicity {
     Plain,
-    /// The order is in the [`crate::AtomicCall`]; none for operations on synchronisation objects.
+    /// The order is in the [`crate::AtomicCall`].
     Atomic,
+    /// Of an operation on a synchronisation object: atomic, and orders nothing by itself.
+    Operation,
 }
 
 /// Where memory is: a base, and whether it is that memory or what pointers in it point to.

@@ -128,7 +128,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         }
         let states = states(input, &order, &round.accesses, &held);
         let order_facts = order.facts();
-        let rules = rules(&round, &order_facts, &states);
+        let rules = rules(&expanded.program, &round, &order_facts, &states);
         let pairs = pairs::find(&rules, &round.points_to, &round.threads, &round.accesses, &mut unpublished);
         if !renewed.withdraws(input, &pairs) {
             break (order, states, order_facts, pairs);
@@ -136,7 +136,7 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         before = Some(order);
     };
     let deadlocks = {
-        let rules = rules(&round, &order_facts, &states);
+        let rules = rules(&expanded.program, &round, &order_facts, &states);
         let parallel = |x: &deadlock::Edge, y: &deadlock::Edge| {
             let single = x.thread == y.thread && !round.threads.threads[x.thread].many;
             let at = |edge: &deadlock::Edge| order.before(input, edge.function, edge.block, edge.index);
@@ -272,8 +272,14 @@ fn reaches_more(new: &Values, old: &Values) -> bool {
     blocks.into_iter().any(|(new, old)| *new && !*old)
 }
 
-fn rules<'a>(round: &'a Round, order: &'a OrderFacts, states: &'a [State]) -> Rules<'a> {
+fn rules<'a>(
+    program: &'a Program,
+    round: &'a Round,
+    order: &'a OrderFacts,
+    states: &'a [State],
+) -> Rules<'a> {
     Rules {
+        program,
         definitions: &round.definitions,
         values: &round.values,
         points_to: &round.points_to,

@@ -73,6 +73,7 @@ impl<'a> Explainer<'a> {
     pub fn new(analysis: &'a Analysis) -> Self {
         let facts = &analysis.facts;
         let rules = Rules {
+            program: &analysis.expanded.program,
             definitions: &analysis.definitions,
             values: &facts.values,
             points_to: &facts.points_to,
@@ -100,7 +101,7 @@ impl<'a> Explainer<'a> {
             let one = self.rules.classes(object, &[first], &mut self.unpublished);
             let other = self.rules.classes(object, &[second], &mut self.unpublished);
             for a in &one {
-                for b in other.iter().filter(|b| self.rules.conflict(a, b)) {
+                for b in other.iter().filter(|b| self.rules.conflict(object, a, b)) {
                     let open = |pair: &(ThreadId, ThreadId)| {
                         matches!(self.rules.reason(a, pair.0, b, pair.1), None | Some(Reason::Unpublished))
                     };
@@ -202,7 +203,7 @@ impl<'a> Explainer<'a> {
             let own = self.rules.classes(*object, &[index], &mut self.unpublished);
             let classes = self.rules.classes(*object, &list, &mut self.unpublished);
             for a in &own {
-                for b in classes.iter().filter(|b| self.rules.conflict(a, b)) {
+                for b in classes.iter().filter(|b| self.rules.conflict(*object, a, b)) {
                     let reasons = self.reasons(a, index, b);
                     for member in &b.members {
                         let may_race = self.analysis.pairs.relation.may_race(index, *member);

@@ -177,7 +177,7 @@ fn judge_row(
     let first = shape[i];
     for (j, second) in shape.iter().enumerate().skip(i) {
         let (a, b) = (&classes[first as usize], &classes[*second as usize]);
-        if !rules.conflict(a, b) {
+        if !rules.conflict(object, a, b) {
             continue;
         }
         let two = Two { first, second: *second, object };

@@ -388,7 +388,8 @@ pub(crate) fn routes(
 ) -> HashMap<ObjectId, Option<Vec<Cell>>> {
     let mut atomics: HashMap<ObjectId, Vec<&Access>> = HashMap::new();
     for access in accesses {
-        if access.atomic.is_some_and(|atomic| !synchronises(access.is_write(), atomic)) {
+        let loose = |atomic| !access.operates && !synchronises(access.is_write(), atomic);
+        if access.atomic.is_some_and(loose) {
             for (object, _) in access.targets(points_to) {
                 atomics.entry(*object).or_default().push(access);
             }

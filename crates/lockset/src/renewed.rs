@@ -110,5 +110,6 @@ fn touching(input: Input<'_>, renewal: &Renewal) -> Access {
         bytes: 1,
         value: None,
         makes_block: false,
+        operates: false,
     }
 }

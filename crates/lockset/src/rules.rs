@@ -4,18 +4,20 @@ use crate::history::{Histories, contradiction, histories};
 use crate::published::Unpublished;
 use raddle_absint::accesses::{Access, Kind};
 use raddle_absint::fast_hash::FastMap;
+use raddle_absint::order::renewed::{may_overwrite, start_of};
 use raddle_absint::terms::{Definitions, term_of};
 use raddle_facts::{
     Distinct, GateKind, HeldLock, LocalOrder, LockMode, MOST_APART, ObjectId, Offsets, OrderFacts, PointsTo,
     Root, Spacing, Term, ThreadFacts, ThreadId, Values,
 };
-use raddle_ir::FunctionId;
+use raddle_ir::{FunctionId, Program};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Everything that the rules read.
 pub(crate) struct Rules<'a> {
+    pub program: &'a Program,
     pub definitions: &'a Definitions,
     pub values: &'a Values,
     pub points_to: &'a PointsTo,
@@ -33,8 +35,8 @@ type ProfileKey = (u32, Vec<LockKey>, bool);
 /// Place, profile, and the object where that matters.
 pub(crate) type ClassKey = (Offsets, u64, u32, Option<ObjectId>);
 
-/// Function, whether it writes, whether it is atomic, order and locks: equal addresses are equal states.
-type PartsKey = (FunctionId, bool, bool, usize, usize);
+/// Function, whether it writes, whether it is atomic, whether it operates on the object, order and locks: equal addresses are equal states.
+type PartsKey = (FunctionId, bool, bool, bool, usize, usize);
 
 /// What was computed already.
 pub(crate) struct Memo {
@@ -146,6 +148,7 @@ struct Parts {
     id: u32,
     write: bool,
     atomic: bool,
+    operates: bool,
     threads: Vec<ThreadId>,
     order: Arc<LocalOrder>,
     histories: Histories,
@@ -241,14 +244,15 @@ impl Rules<'_> {
         classes.list
     }
 
-    /// Finds out what does not depend on objects. True for an access if its locks are named by the object that it touches.
+    /// Finds out what does not depend on objects. True for an access if its locks are named by the object that it touches, or if which
+    /// writes may touch the same depends on the object.
     pub fn prepare(&self, index: usize) -> bool {
         let special = self.has_object_locks(index);
         if !special {
             // Which object it is asked for does not matter.
             self.profile(index, ObjectId(0), false);
         }
-        special
+        special || self.accesses[index].operates
     }
 
     /// The block that an access touches before anybody else can.
@@ -315,6 +319,7 @@ impl Rules<'_> {
             access.function,
             write,
             atomic,
+            access.operates,
             Arc::as_ptr(&state.order) as usize,
             Arc::as_ptr(&state.locks) as usize,
         ));
@@ -325,6 +330,7 @@ impl Rules<'_> {
             id: 0,
             write,
             atomic,
+            operates: access.operates,
             threads,
             order: state.order.clone(),
             histories: histories(&state.locks, |lock| self.is_global(lock)),
@@ -404,14 +410,27 @@ impl Rules<'_> {
 
     /// Whether rules tell two classes of two objects apart: place, profile and members.
     pub fn key(class: &Class) -> ClassKey {
-        (class.offsets, class.bytes, class.profile.id, class.unpublished.then_some(class.object))
+        let own = class.unpublished || class.profile.parts.operates;
+        (class.offsets, class.bytes, class.profile.id, own.then_some(class.object))
     }
 
-    /// Whether both touch a common byte, one writes, and one is not atomic.
-    pub fn conflict(&self, first: &Class, second: &Class) -> bool {
+    /// Whether both touch a common byte of the object, one writes, and one is not atomic.
+    pub fn conflict(&self, object: ObjectId, first: &Class, second: &Class) -> bool {
         (first.write || second.write)
             && !(first.profile.parts.atomic && second.profile.parts.atomic)
             && first.offsets.may_overlap(first.bytes, second.offsets, second.bytes)
+            && !self.misses(object, first, second)
+            && !self.misses(object, second, first)
+    }
+
+    /// Whether the second operates on a synchronisation object that the first does not write to, although it is beside it.
+    fn misses(&self, object: ObjectId, write: &Class, operation: &Class) -> bool {
+        operation.profile.parts.operates
+            && !write.members.iter().any(|index| {
+                let access = &self.accesses[*index];
+                let start = start_of(self.program, self.definitions, self.points_to, access, object);
+                may_overwrite(write.offsets, write.bytes, start, operation.offsets, operation.bytes)
+            })
     }
 
     pub fn judge(&self, first: &Class, second: &Class) -> Verdict {

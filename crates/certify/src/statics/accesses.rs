@@ -36,6 +36,8 @@ pub(crate) struct Access<'a> {
     pub value: Option<(Operand, Ty)>,
     /// By the call that makes the block, before anybody else can know it.
     pub makes_block: bool,
+    /// Of an operation on a synchronisation object, to the object.
+    pub operates: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -210,6 +212,7 @@ impl<'a> Collector<'a, '_> {
                 bytes,
                 value: None,
                 makes_block: false,
+                operates: false,
             });
         }
     }
@@ -236,7 +239,10 @@ impl<'a> Collector<'a, '_> {
                 self.touch(args, effect, touch);
                 // The block itself, not what it points to.
                 let is_new = touch.region == Base::Fresh.into();
-                self.out[before..].iter_mut().for_each(|access| access.makes_block = is_new);
+                for access in &mut self.out[before..] {
+                    access.makes_block = is_new;
+                    access.operates = touch.atomicity == Atomicity::Operation;
+                }
             }
         }
     }
@@ -245,6 +251,7 @@ impl<'a> Collector<'a, '_> {
         let atomic = match touch.atomicity {
             Atomicity::Plain => None,
             Atomicity::Atomic => Some(order_of(effect)),
+            Atomicity::Operation => Some(Atomic { acquire: false, release: false }),
         };
         let kind = match touch.access {
             Touching::Read => Kind::Read,

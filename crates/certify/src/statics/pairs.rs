@@ -17,6 +17,7 @@ use super::code::Code;
 use super::locks::HeldAt;
 use super::order::{OrderAt, Point};
 use super::patterns::gcd;
+use super::renewed::may_overwrite;
 use super::threads::prepared_by;
 use cells::{OwnCell, own_cells, prepared};
 use published::Published;
@@ -111,8 +112,17 @@ fn each_pair(
         Maker { code, accesses, held, order, points: HashMap::new(), published: Published::of(code) };
     for (object, list) in by_object {
         let sides = maker.sides(object, &list);
+        // By A-BOUNDS not every write whose offsets cover a synchronisation object may reach it.
+        let touches = |write: &Side, other: &Side| {
+            let reaches = |index: &usize| {
+                let place = (object, write.offsets);
+                may_overwrite(code, &accesses[*index], place, other.offsets, other.bytes)
+            };
+            !other.operates || write.members.iter().any(reaches)
+        };
         for (position, first) in sides.iter().enumerate() {
-            for second in sides[position..].iter().filter(|second| first.conflicts(second)) {
+            let others = sides[position..].iter().filter(|second| first.conflicts(second));
+            for second in others.filter(|second| touches(first, second) && touches(second, first)) {
                 let excluded = exclude(code, first, second);
                 if excluded != Excluded::Yes && found(object, first, second, excluded).is_break() {
                     return;
@@ -148,6 +158,8 @@ struct Side {
     bytes: u64,
     write: bool,
     atomic: bool,
+    /// Of an operation on a synchronisation object.
+    operates: bool,
     /// Before anybody else can know the object.
     unpublished: bool,
     threads: Vec<ThreadId>,
@@ -207,7 +219,7 @@ impl Maker<'_, '_> {
                 let key = format!(
                     "{:?}",
                     (
-                        (side.offsets, side.bytes, side.write, side.atomic, side.unpublished),
+                        (side.offsets, side.bytes, side.write, side.atomic, side.operates, side.unpublished),
                         (&side.threads, Rc::as_ptr(&side.point), &side.locks, &side.histories),
                         (&side.cells, &side.prepares),
                     )
@@ -249,6 +261,7 @@ impl Maker<'_, '_> {
             bytes: access.bytes,
             write: access.kind != Kind::Read,
             atomic: access.atomic.is_some(),
+            operates: access.operates,
             unpublished,
             threads: code.facts.threads.runs[access.at.function].clone(),
             point,

@@ -235,6 +235,7 @@ fn as_access<'a>(code: &Code<'_>, renewal: &Operation) -> Access<'a> {
         bytes: 1,
         value: None,
         makes_block: false,
+        operates: false,
     }
 }
 

@@ -52,7 +52,7 @@ fn a_line_is_explained() {
     let ran = explain("counter_fixed.c:12");
     ran.expect(0, &["counter++;", "holds lock", "both hold lock", "run by worker, created at"]);
     assert!(!ran.stdout.contains("may race"), "{}", ran.stdout);
-    explain("counter_fixed.c:3").expect(0, &["touches no memory", "the nearest that do: 12"]);
+    explain("counter_fixed.c:3").expect(0, &["touches no memory", "the nearest that do: 11, 12"]);
     explain("counter_fixd.c:3")
         .expect(2, &["no file of the program is called counter_fixd.c; nearest:", "counter_fixed.c"]);
     explain("counter_fixed.c").expect(2, &["write FILE:LINE"]);

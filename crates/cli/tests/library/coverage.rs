@@ -58,7 +58,7 @@ fn argument(touch: &Touch) -> Option<String> {
         Reach::BehindTwice => "**",
     };
     match touch.region.base {
-        _ if touch.atomicity == Atomicity::Atomic => None,
+        _ if touch.atomicity != Atomicity::Plain => None,
         Base::Arg(arg) => Some(format!("{}{stars}", arg.0)),
         Base::VarArgs(_) | Base::VaList(_) => Some("...".to_owned()),
         Base::Fresh

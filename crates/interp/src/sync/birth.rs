@@ -86,7 +86,7 @@ impl Cx<'_> {
         let wanted = expected.bytes(self.memory.layout.pointer_bytes == 8).max(1);
         let len = wanted.min((self.memory.object(at.slot).size as usize).saturating_sub(at.offset));
         let loc = self.memory.loc(at, len as u64);
-        self.event(EventKind::Atomic { loc, op: AtomicOp::Load(LoadOrder::Relaxed) });
+        self.event(EventKind::Atomic { loc, op: AtomicOp::Load(LoadOrder::SeqCst) });
     }
 
     fn awaken(&mut self, at: Addr, address: u64, expected: Expected) -> SyncObject {

@@ -208,7 +208,7 @@ impl Sink for Watcher<'_> {
             }
             (Some(Mark::Call(call)), EventKind::Atomic { loc, op }) => {
                 let fits = |touch: &Touch| {
-                    touch.atomicity == Atomicity::Atomic
+                    touch.atomicity != Atomicity::Plain
                         && match touch.access {
                             Access::Read => matches!(op, AtomicOp::Load(_)),
                             Access::Write => matches!(op, AtomicOp::Store(_)),

@@ -86,8 +86,10 @@ impl MemoryEffect {
     }
 
     /// Operates on a synchronisation object.
-    pub(super) fn uses(self, object: Arg, extent: Extent) -> Self {
-        self.atomic(object, Access::Read, extent)
+    pub(super) fn uses(mut self, object: Arg, extent: Extent) -> Self {
+        let (region, access) = (object.into(), Access::Read);
+        self.touches.push(Touch { region, access, from: 0, extent, atomicity: Atomicity::Operation });
+        self
     }
 
     pub(super) fn stores(mut self, to: impl Into<Region>, value: Value) -> Self {

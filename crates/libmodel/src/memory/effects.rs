@@ -9,6 +9,7 @@ use crate::{
     Arg, AtomicCall, CondOp, Effect, Handlers, How, KernelAtomic, KernelResult, KernelWidth, ProcessOp,
     Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
 };
+use raddle_ir::DataModel;
 use std::borrow::Cow;
 
 /// `int`, `unsigned`.
@@ -49,17 +50,8 @@ impl Effect {
 }
 
 impl SyncKind {
-    /// The bytes of such an object in glibc; its first byte where its layout is not known.
-    pub fn extent(self) -> Extent {
-        match self {
-            SyncKind::Mutex | SyncKind::C11Mutex => by_model(40, 24),
-            SyncKind::Rwlock => by_model(56, 32),
-            SyncKind::Cond | SyncKind::C11Cond => bytes(48),
-            SyncKind::Barrier => by_model(32, 20),
-            SyncKind::Semaphore => by_model(32, 16),
-            SyncKind::Spin => INT,
-            SyncKind::KernelLock | SyncKind::KernelSemaphore => bytes(1),
-        }
+    fn extent(self) -> Extent {
+        by_model(self.bytes(DataModel::Lp64) as u32, self.bytes(DataModel::Ilp32) as u32)
     }
 }
 

@@ -260,7 +260,10 @@ pub(crate) fn travels_in_order(code: &Code<'_>, accesses: &[Access<'_>], object:
             ways.into_iter().all(|cell| {
                 is_looked_at(code, accesses, holder, cell)
                     && accesses.iter().all(|access| match access.atomic {
-                        Some(atomic) if access.may_touch(holder, cell.at, u64::from(cell.bytes)) => {
+                        Some(atomic)
+                            if !access.operates
+                                && access.may_touch(holder, cell.at, u64::from(cell.bytes)) =>
+                        {
                             match access.kind {
                                 Kind::Read => atomic.acquire,
                                 Kind::Write | Kind::Free => atomic.release,
