@@ -7,6 +7,7 @@ use crate::stutter::{self, local_token};
 use crate::sync::cond::{SIGNALLED, SPURIOUS, TIMED_OUT};
 use crate::sync::{OnceState, Readiness, SyncObject};
 use crate::thread::{Action, Phase, Stand, Thread, Until, Wait};
+use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, EventKind, Problem, ProblemKind, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Place, Rest, Sink, Status};
 
@@ -111,6 +112,11 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
         interp.world.state.status = Status::Limit { reason: "visible operations of one run".to_owned() };
         return;
     }
+    if let Some(site) = closes_circle_of_joins(interp, moved) {
+        let reason = "threads that join each other, where a join may fail (EDEADLK)".to_owned();
+        interp.world.state.status = Status::Unsupported { site, reason };
+        return;
+    }
     let mut choices = std::mem::take(&mut interp.room);
     interp.enabled(&mut choices);
     let any = !choices.is_empty();
@@ -124,6 +130,26 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
         interp.room = choices;
         stuck(interp);
     }
+}
+
+/// Where a thread waits for one that, over others or not, waits for it. POSIX lets one of the joins fail, and what comes after it runs.
+fn closes_circle_of_joins(interp: &Interp, moved: ThreadId) -> Option<SiteId> {
+    let joins = |id: ThreadId| match interp.threads.get(id)?.stand {
+        Stand::Before { operation: Operation { kind: OpKind::Join { child, .. }, site }, .. } => {
+            Some((child, site))
+        }
+        _ => None,
+    };
+    let (mut child, site) = joins(moved)?;
+    for _ in 0..interp.threads.len() {
+        // A thread that joins itself is told so at once.
+        let (next, _) = joins(child).filter(|(next, _)| *next != child)?;
+        if next == moved {
+            return Some(site);
+        }
+        child = next;
+    }
+    None
 }
 
 fn note_stop(interp: &mut Interp, id: ThreadId) {

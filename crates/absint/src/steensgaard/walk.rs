@@ -62,10 +62,24 @@ impl<'p> Walk<'p> {
             self.function(id);
         }
         self.start();
+        if !self.roots.entries.is_empty() {
+            self.set_by_clients();
+        }
         while let Some(ty) = self.pending_types.pop() {
             self.fill(ty);
         }
         self.meet_clients();
+    }
+
+    /// Clients may put pointers to memory of theirs into variables that they can name.
+    fn set_by_clients(&mut self) {
+        for (id, global) in self.program.globals.iter().filter(|(_, global)| global.exported) {
+            let object = self.global_object(id);
+            for to in global.debug_type.map_or(Vec::new(), |ty| Types::pointees(self.program, ty)) {
+                let outside = self.outside(to);
+                self.points(object, outside);
+            }
+        }
     }
 
     /// Clients may pass any part of their memory, of variables that they can name, and of what entries return or unknown functions got.

@@ -158,7 +158,7 @@ fn normal(text: &str, folder: &Path) -> String {
 }
 
 fn temporary(word: &str) -> Option<String> {
-    let name = word.strip_prefix("/tmp/")?;
+    let name = Path::new(word).strip_prefix(std::env::temp_dir()).ok()?.to_str()?;
     let (stem, rest) = name.split_once('-')?;
     let digits = rest.chars().take_while(char::is_ascii_hexdigit).count();
     (digits == 6).then(|| format!("/tmp/{stem}{}", &rest[digits..]))
