@@ -7,7 +7,6 @@ use crate::stutter::{self, local_token};
 use crate::sync::cond::{SIGNALLED, SPURIOUS, TIMED_OUT};
 use crate::sync::{OnceState, Readiness, SyncObject};
 use crate::thread::{Action, Phase, Stand, Thread, Until, Wait};
-use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, EventKind, Problem, ProblemKind, ThreadId};
 use raddle_machine::{LockHow, Machine, OpKind, Operation, Place, Rest, Sink, Status};
 
@@ -112,7 +111,11 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
         interp.world.state.status = Status::Limit { reason: "visible operations of one run".to_owned() };
         return;
     }
-    if let Some(site) = closes_circle_of_joins(interp, moved) {
+    if let Some(circle) = circle_of_joins(interp, moved) {
+        let problems: Vec<Problem> =
+            circle.iter().filter_map(|id| waiting_without_end(interp, interp.threads.get(*id)?)).collect();
+        let site = problems[0].site;
+        interp.world.problems.extend(problems);
         let reason = "threads that join each other, where a join may fail (EDEADLK)".to_owned();
         interp.world.state.status = Status::Unsupported { site, reason };
         return;
@@ -132,24 +135,35 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
     }
 }
 
-/// Where a thread waits for one that, over others or not, waits for it. POSIX lets one of the joins fail, and what comes after it runs.
-fn closes_circle_of_joins(interp: &Interp, moved: ThreadId) -> Option<SiteId> {
+/// Threads that wait for each other's end, from this one on. POSIX lets one of the joins fail, and what comes after it then runs; or they
+/// wait without end.
+fn circle_of_joins(interp: &Interp, moved: ThreadId) -> Option<Vec<ThreadId>> {
     let joins = |id: ThreadId| match interp.threads.get(id)?.stand {
-        Stand::Before { operation: Operation { kind: OpKind::Join { child, .. }, site }, .. } => {
-            Some((child, site))
+        // A thread that joins itself is told so at once.
+        Stand::Before { operation: Operation { kind: OpKind::Join { child, .. }, .. }, .. } => {
+            (child != id).then_some(child)
         }
         _ => None,
     };
-    let (mut child, site) = joins(moved)?;
-    for _ in 0..interp.threads.len() {
-        // A thread that joins itself is told so at once.
-        let (next, _) = joins(child).filter(|(next, _)| *next != child)?;
-        if next == moved {
-            return Some(site);
-        }
-        child = next;
+    let mut circle = vec![moved];
+    let mut next = joins(moved)?;
+    while next != moved && !circle.contains(&next) {
+        circle.push(next);
+        next = joins(next)?;
     }
-    None
+    (next == moved).then_some(circle)
+}
+
+fn waiting_without_end(interp: &Interp, thread: &Thread) -> Option<Problem> {
+    let Stand::Before { operation, .. } = &thread.stand else { return None };
+    Some(Problem {
+        kind: ProblemKind::Deadlock,
+        thread: thread.id,
+        site: operation.site,
+        object: operation.kind.waited_for(),
+        stack: interp.call_sites(thread.id),
+        detail: String::new(),
+    })
 }
 
 fn note_stop(interp: &mut Interp, id: ThreadId) {
@@ -194,18 +208,11 @@ fn stuck(interp: &mut Interp) {
     let mut chance = false;
     let mut problems = Vec::new();
     for thread in interp.threads.iter() {
-        let Stand::Before { operation, .. } = &thread.stand else { continue };
+        let Some(problem) = waiting_without_end(interp, thread) else { continue };
         let asleep = view.asleep(thread);
         spinning |= asleep;
         chance |= asleep && thread.stutter.sleep.is_some_and(|sleep| sleep.chance || sleep.elsewhere);
-        problems.push(Problem {
-            kind: ProblemKind::Deadlock,
-            thread: thread.id,
-            site: operation.site,
-            object: operation.kind.waited_for(),
-            stack: interp.call_sites(thread.id),
-            detail: String::new(),
-        });
+        problems.push(problem);
     }
     if chance {
         interp.world.state.status = Status::Infeasible;

@@ -4,7 +4,7 @@
 use raddle_base::IdVec;
 use raddle_ir::{DataModel, FunctionId};
 use raddle_libmodel::memory::{
-    Access, Base, Ending, Extent, Life, MemoryEffect, Reach, Region, Value, When, entries,
+    Access, Atomicity, Base, Ending, Extent, Life, MemoryEffect, Reach, Region, Value, When, entries,
 };
 use raddle_libmodel::{Arg, Effect, LibcFn, Meaning, Models, lookup, memory, rows};
 use std::collections::BTreeSet;
@@ -102,7 +102,10 @@ fn effects_that_are_no_library_functions() {
     assert_eq!(join.stores[0].value, Value::ContentOf(Base::ThreadResult(Some(Arg(0))).into()));
     assert_eq!(effect_of("thrd_join").stores, []);
     assert_eq!(effect_of("pthread_create").calls[0].when, When::NewThread);
-    assert_eq!(effect_of("pthread_mutex_lock"), MemoryEffect::default());
+    let lock = effect_of("pthread_mutex_lock");
+    let used: Vec<_> = lock.touches.iter().map(|one| (one.region, one.access, one.atomicity)).collect();
+    assert_eq!(used, [(Arg(0).into(), Access::Read, Atomicity::Operation)]);
+    assert_eq!(lock.touches[0].extent.bytes(DataModel::Lp64), Some(40));
     assert_eq!(effect_of("pthread_exit").ending, Ending::EndsThread);
     assert_eq!(effect_of("exit").ending, Ending::Exits);
     assert_eq!(effect_of("abort").ending, Ending::Aborts);

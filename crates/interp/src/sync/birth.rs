@@ -83,7 +83,11 @@ impl Cx<'_> {
     /// operations are put in another order.
     fn report_use(&mut self, address: u64, expected: Expected) {
         let Some(at) = self.memory.find(address, 1) else { return };
-        let wanted = expected.bytes(self.memory.layout.pointer_bytes == 8).max(1);
+        let wanted = match expected {
+            // What glibc counts with; a kernel's semaphore has no more than that for certain.
+            Expected::Semaphore => 4,
+            _ => expected.bytes(self.memory.layout.pointer_bytes == 8).max(1),
+        };
         let len = wanted.min((self.memory.object(at.slot).size as usize).saturating_sub(at.offset));
         let loc = self.memory.loc(at, len as u64);
         self.event(EventKind::Atomic { loc, op: AtomicOp::Load(LoadOrder::SeqCst) });

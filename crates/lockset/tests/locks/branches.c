@@ -11,7 +11,7 @@ static int x, y, z;
 static void figure3(int c)
 {
     pthread_mutex_lock(&B);
-    if (c) { // sides: w:x+A w:y =+C | w:x+C =+C
+    if (c) { // sides: r:A w:x+A r:A+A w:y r:C =+C | r:C w:x+C =+C
         pthread_mutex_lock(&A);
         x = 1;
         pthread_mutex_unlock(&A);
@@ -29,7 +29,7 @@ static void figure3(int c)
 static void releases(int c)
 {
     pthread_mutex_lock(&A);
-    if (c) { // sides: w:x-A r:y+B-A w:z+B-A =+A-A | =
+    if (c) { // sides: r:A w:x-A r:B-A r:y+B-A w:z+B-A r:B+B-A r:A-A =+A-A | =
         pthread_mutex_unlock(&A);
         x = 1;
         pthread_mutex_lock(&B);
@@ -50,7 +50,7 @@ static void callee(void)
 
 static void caller(int c)
 {
-    if (c) { // sides: w:x+A w:y+A+B = | =
+    if (c) { // sides: r:A r:A+A w:x+A r:B+A w:y+A+B r:B+A+B = | =
         pthread_mutex_lock(&A);
         callee();
         pthread_mutex_unlock(&A);
@@ -70,7 +70,7 @@ static void nested(int c, int d)
 
 static void loops(int n)
 {
-    for (int i = 0; i < n; i++) { // sides: w:x+A = | =
+    for (int i = 0; i < n; i++) { // sides: r:A w:x+A r:A+A = | =
         pthread_mutex_lock(&A);
         x = i;
         pthread_mutex_unlock(&A);
@@ -104,7 +104,7 @@ static void flagged(int c, int *p)
 {
     pthread_t t;
     pthread_mutex_lock(&A);
-    if (c) // sides: = waits | =
+    if (c) // sides: r:cond r:A = waits | =
         pthread_cond_wait(&cond, &A);
     pthread_mutex_unlock(&A);
     if (c > 1) // sides: =-? unknown | =
