@@ -139,10 +139,11 @@ fn after_step(interp: &mut Interp, moved: ThreadId) {
 /// wait without end.
 fn circle_of_joins(interp: &Interp, moved: ThreadId) -> Option<Vec<ThreadId>> {
     let joins = |id: ThreadId| match interp.threads.get(id)?.stand {
-        // A thread that joins itself is told so at once.
-        Stand::Before { operation: Operation { kind: OpKind::Join { child, .. }, .. }, .. } => {
-            (child != id).then_some(child)
-        }
+        // One that waits for some time only goes on by itself.
+        Stand::Before {
+            operation: Operation { kind: OpKind::Join { child, how: LockHow::Block }, .. },
+            ..
+        } => (!is_joinable_now(interp, id, child)).then_some(child),
         _ => None,
     };
     let mut circle = vec![moved];
@@ -152,6 +153,12 @@ fn circle_of_joins(interp: &Interp, moved: ThreadId) -> Option<Vec<ThreadId>> {
         next = joins(next)?;
     }
     (next == moved).then_some(circle)
+}
+
+/// Whether a join goes on at once, with an error or not.
+fn is_joinable_now(interp: &Interp, thread: ThreadId, child: ThreadId) -> bool {
+    let life = interp.world.state.life(child);
+    life.ended || life.detached || life.joined || child == thread
 }
 
 fn waiting_without_end(interp: &Interp, thread: &Thread) -> Option<Problem> {
@@ -291,8 +298,7 @@ impl<'a> View<'a> {
                 }
             }
             OpKind::Join { child, how } => {
-                let life = self.interp.world.state.life(child);
-                let ready = life.ended || life.detached || life.joined || child == thread.id;
+                let ready = is_joinable_now(self.interp, thread.id, child);
                 match how {
                     LockHow::Try => open(0),
                     _ if ready => open(0),
