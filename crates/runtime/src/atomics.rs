@@ -24,7 +24,7 @@ use crate::records::{self, Group, Record};
 use crate::report;
 use crate::spin::Taken;
 use crate::thread::Thread;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 const UNIT: usize = 8;
 const NESTED: usize = 4;
@@ -330,8 +330,8 @@ pub fn plain_access(thread: &mut Thread, at: usize, mask: u8, kind: Kind, contex
     });
     thread.used = true;
     if kind == Kind::Write && mask == 0b1111 {
-        cell.store(whole(thread.epoch, 0), Relaxed);
         layout::context(at, 0).store(stamp(context, thread.epoch), Relaxed);
+        cell.store(whole(thread.epoch, 0), Release);
         record.drop_bytes(0b1111 << shift);
         if record.is_unused() {
             records::release(id);

@@ -2,13 +2,15 @@
 //!
 //! A cell holds the last write (low half) and the last reads (high half). The low half may instead name a record of bytes that differ
 //! ([`crate::mixed`]) or of atomics ([`crate::atomics`]); the high half is zero then. Contexts are stored after the cell was
-//! changed; a word of context carries 6 bits of its epoch, so that a reader notices when it came in between.
+//! changed; who sees the cell in between waits. A word of context carries 6 bits of its epoch, so that a reader notices when it came in
+//! between; where that is not enough, the owner says so ([`crate::flights`]).
 
 use crate::atomics;
 use crate::block::LOOPS;
 use crate::collect;
 use crate::contexts::{self, Shape};
 use crate::epochs::TAG;
+use crate::flights;
 use crate::fronts::Front;
 use crate::gate;
 use crate::lanes::{Conflicts, Full, Kind, Lane};
@@ -37,8 +39,11 @@ pub enum Reach {
     Range,
 }
 
-/// How often a context is looked at again before it counts as unknown: its owner may have been put aside by the system for a while.
-const PATIENCE: u32 = 1_000;
+/// How often a context is looked at before it counts as unknown, some seconds: its owner may be put aside by the system for a while, or for
+/// ever by a signal handler that jumps away or waits itself.
+const PATIENCE: u32 = 20_000;
+/// The same for an owner who has stored: others may change the cell to and fro.
+const LOOKS: u32 = 16;
 
 /// An access of `bytes` bytes from `address`.
 #[inline]
@@ -97,9 +102,15 @@ pub fn granule(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u3
             return;
         }
         thread.used = true;
-        if swap(cell, old, new) {
+        let before = flights::depart(thread, at);
+        let done = swap(cell, old, new);
+        if done {
             touch(at, old);
-            return layout::context(at, side(kind)).store(stamp(context, thread.epoch), Relaxed);
+            layout::context(at, side(kind)).store(stamp(context, thread.epoch), Relaxed);
+        }
+        flights::arrive(thread, before);
+        if done {
+            return;
         }
     }
     general(thread, at, mask, kind, context, reach);
@@ -115,7 +126,9 @@ pub fn pair(thread: &mut Thread, at: usize, kind: Kind, context: u32, reach: Rea
             return;
         }
         thread.used = true;
-        if swap_pair(at, old, (first, second)) {
+        let before = flights::depart(thread, at);
+        let done = swap_pair(at, old, (first, second));
+        if done {
             touch(at, old.0 & old.1);
             let (side, word) = (side(kind), stamp(context, thread.epoch));
             if first != old.0 {
@@ -124,6 +137,9 @@ pub fn pair(thread: &mut Thread, at: usize, kind: Kind, context: u32, reach: Rea
             if second != old.1 {
                 layout::context(next, side).store(word, Relaxed);
             }
+        }
+        flights::arrive(thread, before);
+        if done {
             return;
         }
     }
@@ -211,6 +227,7 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32, r
             }
             continue;
         }
+        await_contexts(thread, at, old);
         let contexts = context_words(at);
         let key = Key { cell: old, contexts, context, write: u32::from(kind == Kind::Write) };
         let mut conflicts = Conflicts::none();
@@ -227,7 +244,9 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32, r
             return;
         }
         thread.used = true;
+        let before = flights::depart(thread, at);
         if cell.compare_exchange(old, step.cell, AcqRel, Relaxed).is_err() {
+            flights::arrive(thread, before);
             continue;
         }
         touch(at, old);
@@ -239,6 +258,7 @@ fn general(thread: &mut Thread, at: usize, mask: u8, kind: Kind, context: u32, r
         if has_read == thread.epoch && has_read != read {
             layout::context(at, 1).store((step.contexts >> 32) as u32, Relaxed);
         }
+        flights::arrive(thread, before);
         remember_reading(thread, step.cell, kind);
         if conflicts.is_empty() {
             thread.caches().memo.put(key, step);
@@ -288,21 +308,25 @@ pub fn lane_of(thread: &Thread, at: usize, cell: u64) -> Lane {
     let side = |word: u32, side: usize| match word {
         0 => Front::default(),
         set if set & TAG != 0 => Front { word: set, context: 0 },
-        epoch => Front::one(epoch, context_of(thread, at, side, epoch)),
+        epoch => Front::one(epoch, context_of(thread, at, cell, side)),
     };
     Lane { write: side(write, 0), read: side(read, 1) }
 }
 
-/// The context of the last write (0) or read (1). Who changed the cell may be about to store it: then wait a little.
-fn context_of(thread: &Thread, at: usize, side: usize, epoch: u32) -> u32 {
-    if !thread.knows_epoch(epoch) {
-        // It may be this moment's; an old word can have the same 6 bits by chance.
-        (0..8).for_each(|_| std::hint::spin_loop());
-    }
-    for tries in 0..PATIENCE {
-        let word = layout::context(at, side).load(Relaxed);
-        if word & 0x3f == stamp(0, epoch) {
-            return word >> 6;
+/// The context of the last write (0) or read (1), an epoch, once its owner has stored it. 0 if it is not known, or if the cell has changed.
+fn context_of(thread: &Thread, at: usize, cell: u64, side: usize) -> u32 {
+    let epoch = [halves(cell).0, halves(cell).1][side];
+    // Who made a known access has stored.
+    let known = thread.knows_epoch(epoch);
+    for tries in 0..if known { LOOKS } else { PATIENCE } {
+        if known || !flights::is_under_way(epoch, at) {
+            let word = layout::context(at, side).load(Relaxed);
+            if word & 0x3f == stamp(0, epoch) {
+                return word >> 6;
+            }
+            if layout::cell(at).load(Acquire) != cell {
+                return 0;
+            }
         }
         match tries {
             0..100 => std::hint::spin_loop(),
@@ -311,6 +335,16 @@ fn context_of(thread: &Thread, at: usize, side: usize, epoch: u32) -> u32 {
         }
     }
     0
+}
+
+/// Waits until those that the cell names have stored their contexts.
+fn await_contexts(thread: &Thread, at: usize, cell: u64) {
+    let (write, read) = halves(cell);
+    for (side, word) in [write, read].into_iter().enumerate() {
+        if word & TAG == 0 && !thread.knows_epoch(word) {
+            context_of(thread, at, cell, side);
+        }
+    }
 }
 
 /// Lets the test in hot.c pass for this set of readers.

@@ -256,16 +256,26 @@ static inline __attribute__((always_inline)) void raddle_go_out(void)
     --*(volatile uint32_t *)__raddle_self.inside;
 }
 
+/* Whether the word of context at this place could be taken for the one to come, while that is not stored: flights.rs is for these. */
+static inline __attribute__((always_inline)) int raddle_misleads(const uint32_t *place, uint32_t word)
+{
+    uint32_t old = raddle_load(place);
+    return !((old ^ word) & 63) && old != word;
+}
+
 /* One cell, of which the whole granule is accessed: what cells::granule does. 0: not done. */
 static inline __attribute__((always_inline)) int raddle_step4(uint64_t p, uint32_t context, int write)
 {
     uint64_t *cell = (uint64_t *)RADDLE_CELL(p), old = __atomic_load_n(cell, __ATOMIC_ACQUIRE), new = raddle_next(old, write);
     if (!new || (!old && !RADDLE_TOUCHED(p)))
         return 0;
+    uint32_t *place = RADDLE_CONTEXT(p, write), word = raddle_word(context);
+    if (raddle_misleads(place, word))
+        return 0;
     *__raddle_self.used = 1;
     if (!__atomic_compare_exchange_n(cell, &old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return 0;
-    __atomic_store_n(RADDLE_CONTEXT(p, write), raddle_word(context), __ATOMIC_RELAXED);
+    __atomic_store_n(place, word, __ATOMIC_RELAXED);
     return 1;
 }
 
@@ -277,11 +287,13 @@ static inline __attribute__((always_inline, target("cx16"))) int raddle_step8(ui
     uint64_t second = __atomic_load_n(cells + 1, __ATOMIC_ACQUIRE), next = raddle_next(second, write);
     if (!new || !next || ((!old || !second) && !RADDLE_TOUCHED(p)))
         return 0;
+    uint32_t *words = RADDLE_CONTEXT(p, write), word = raddle_word(context);
+    if ((new != old && raddle_misleads(words, word)) || (next != second && raddle_misleads(words + 1, word)))
+        return 0;
     *__raddle_self.used = 1;
     unsigned __int128 both = old | (unsigned __int128)second << 64, after = new | (unsigned __int128)next << 64;
     if (!__sync_bool_compare_and_swap((unsigned __int128 *)cells, both, after))
         return 0;
-    uint32_t *words = RADDLE_CONTEXT(p, write), word = raddle_word(context);
     if (new != old)
         __atomic_store_n(words, word, __ATOMIC_RELAXED);
     if (next != second)

@@ -22,6 +22,8 @@ const PRESENCE: usize = 0x6801_0000_0000;
 const TOUCHED: usize = 0x6803_0000_0000;
 /// The same for each page of cells.
 const TOUCHED_PAGES: usize = 0x6804_0000_0000;
+/// A cache line for each slot of the clocks: see [`crate::flights`].
+const FLIGHTS: usize = 0x6807_0000_0000;
 pub const THREADS: usize = 0x6810_0000_0000;
 pub const TABLES: usize = 0x6900_0000_0000;
 pub const ARENA: usize = 0x6a00_0000_0000;
@@ -104,6 +106,12 @@ pub fn object(address: usize) -> &'static AtomicU32 {
 #[inline(always)]
 pub fn block(address: usize) -> &'static AtomicU32 {
     unsafe { &*((BLOCKS + (address & MASK) / 16 * 4) as *const AtomicU32) }
+}
+
+/// Where the thread in this slot says what it is changing.
+#[inline(always)]
+pub fn flight(slot: usize) -> &'static AtomicU64 {
+    unsafe { &*((FLIGHTS + slot * 64) as *const AtomicU64) }
 }
 
 pub const HAS_OBJECTS: u8 = 1;

@@ -26,6 +26,7 @@ mod ends;
 mod entry;
 mod epochs;
 pub mod explore;
+mod flights;
 mod fronts;
 mod gate;
 mod heap;
@@ -64,7 +65,7 @@ mod walks;
 mod wrapped;
 
 pub use control::{Kind as StepKind, Plan, Spurious, Step, Visible};
-pub use wrapped::WRAPPED;
+pub use wrapped::{WRAPPED, shows_memory_of};
 
 /// What is compiled into each program, as C for clang 19.
 pub const HOT_C: &str = include_str!("hot.c");

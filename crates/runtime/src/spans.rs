@@ -4,13 +4,12 @@
 //! fetched ahead, so that it has nothing to wait for.
 
 use crate::cells::{Reach, WHOLE, granule, pair, side, simple, stamp, swap_pair, touch};
+use crate::flights::{self, LINE};
 use crate::lanes::Kind;
 use crate::layout::{self, GRANULE};
 use crate::thread::Thread;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// Bytes of the program whose cells fill a cache line.
-const LINE: usize = 8 * GRANULE;
 /// How far ahead cells are fetched.
 const AHEAD: usize = 12 * LINE;
 
@@ -64,6 +63,7 @@ fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32
         }
         let mut changed = 0_u32;
         let mut harder = 0_u32;
+        let before = flights::depart(thread, at);
         for pair in 0..4 {
             let place = at + pair * 2 * GRANULE;
             let old = (layout::cell(place).load(Acquire), layout::cell(place + GRANULE).load(Acquire));
@@ -90,14 +90,15 @@ fn lines(thread: &mut Thread, start: usize, end: usize, kind: Kind, context: u32
             for cell in 0..8 {
                 layout::context(at + cell * GRANULE, side).store(word, Relaxed);
             }
-        } else if changed | harder != 0 {
-            for cell in 0..8 {
-                let place = at + cell * GRANULE;
-                if changed & 1 << cell != 0 {
-                    layout::context(place, side).store(word, Relaxed);
-                } else if harder & 1 << cell != 0 {
-                    granule(thread, place, WHOLE, kind, context, Reach::Range);
-                }
+        } else if changed != 0 {
+            for cell in (0..8).filter(|cell| changed & 1 << cell != 0) {
+                layout::context(at + cell * GRANULE, side).store(word, Relaxed);
+            }
+        }
+        flights::arrive(thread, before);
+        if harder != 0 {
+            for cell in (0..8).filter(|cell| harder & 1 << cell != 0) {
+                granule(thread, at + cell * GRANULE, WHOLE, kind, context, Reach::Range);
             }
         }
         at += LINE;

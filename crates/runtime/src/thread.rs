@@ -8,7 +8,7 @@ use crate::block::{APART, Block, Frame, OBSERVED, UNKNOWN};
 use crate::clocks::Clock;
 use crate::contexts::{self, LAST_PHASE, LastSets, LeafCache, Lock, NO_LOCKS};
 use crate::epochs;
-use crate::layout::THREADS;
+use crate::layout::{self, THREADS};
 use crate::memo::Memo;
 use crate::mixed;
 use crate::observe;
@@ -200,6 +200,7 @@ impl Thread {
     /// The calling thread becomes this one.
     pub fn begin(&'static mut self, block: *mut Block) {
         self.block = block;
+        layout::flight(self.slot).store(0, Release);
         unsafe {
             let frames = (record_address(self.index) + FRAMES) as *mut Frame;
             *frames = Frame { function: 0, call: 0, node: 0, unused: 0 };

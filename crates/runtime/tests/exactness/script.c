@@ -60,6 +60,11 @@ struct place {
 static struct script scripts[THREADS];
 static struct place *place;
 static int go;
+/* Scripts so far: sites say of which script an access is. */
+static uint32_t sequence;
+#define SCRIPT (sequence % 32)
+#define PLAIN (1 + SCRIPT)
+#define ATOMICALLY (65 + SCRIPT)
 
 static void initialise(void)
 {
@@ -70,7 +75,7 @@ static void *run(void *);
 static void atomic(unsigned char *p, uint32_t size, uint32_t kind, uint32_t order, uint32_t failure)
 {
     uint32_t good = 1;
-    void *token = __raddle_atomic_enter(p, size, kind, order, failure, 7);
+    void *token = __raddle_atomic_enter(p, size, kind, order, failure, ATOMICALLY);
 #define DO(type)                                                                                                       \
     {                                                                                                                  \
         type *q = (type *)p, zero = 0;                                                                                 \
@@ -96,16 +101,16 @@ static void plain(unsigned char *p, uint32_t size, int write)
 {
     __raddle_note(p, size, write);
     switch (size * 2 + write) {
-    case 2: __raddle_read1(p, 1); break;
-    case 3: __raddle_write1(p, 1); break;
-    case 4: __raddle_read2(p, 1); break;
-    case 5: __raddle_write2(p, 1); break;
-    case 8: __raddle_read4(p, 1); break;
-    case 9: __raddle_write4(p, 1); break;
-    case 16: __raddle_read8(p, 1); break;
-    case 17: __raddle_write8(p, 1); break;
-    case 32: __raddle_read16(p, 1); break;
-    default: __raddle_write16(p, 1); break;
+    case 2: __raddle_read1(p, PLAIN); break;
+    case 3: __raddle_write1(p, PLAIN); break;
+    case 4: __raddle_read2(p, PLAIN); break;
+    case 5: __raddle_write2(p, PLAIN); break;
+    case 8: __raddle_read4(p, PLAIN); break;
+    case 9: __raddle_write4(p, PLAIN); break;
+    case 16: __raddle_read8(p, PLAIN); break;
+    case 17: __raddle_write8(p, PLAIN); break;
+    case 32: __raddle_read16(p, PLAIN); break;
+    default: __raddle_write16(p, PLAIN); break;
     }
 }
 
@@ -114,9 +119,9 @@ static void walk(unsigned char *p, int step, uint32_t count, uint32_t size, int 
     for (int i = 0; i < (int)count; i++)
         __raddle_note(p + i * step, size, write);
     if (write)
-        __raddle_write_walk(p, step, count, size, 1);
+        __raddle_write_walk(p, step, count, size, PLAIN);
     else
-        __raddle_read_walk(p, step, count, size, 1);
+        __raddle_read_walk(p, step, count, size, PLAIN);
 }
 
 static void step(struct op *op)
@@ -126,8 +131,8 @@ static void step(struct op *op)
     switch (op->what) {
     case READ: plain(p, op->b, 0); break;
     case WRITE: plain(p, op->b, 1); break;
-    case READ_N: __raddle_note(p, op->b, 0), __raddle_read_n(p, op->b, 1); break;
-    case WRITE_N: __raddle_note(p, op->b, 1), __raddle_write_n(p, op->b, 1); break;
+    case READ_N: __raddle_note(p, op->b, 0), __raddle_read_n(p, op->b, PLAIN); break;
+    case WRITE_N: __raddle_note(p, op->b, 1), __raddle_write_n(p, op->b, PLAIN); break;
     case READ_WALK: walk(p, (int)op->c, op->b >> 8, op->b & 255, 0); break;
     case WRITE_WALK: walk(p, (int)op->c, op->b >> 8, op->b & 255, 1); break;
     case ATOMIC: atomic(p, op->b, op->c & 255, op->c >> 8 & 255, op->c >> 16); break;
@@ -191,6 +196,7 @@ int main(void)
 {
     for (;;) {
         uint32_t threads = word();
+        sequence++;
         memset(scripts, 0, sizeof scripts);
         for (uint32_t t = 0; t < threads; t++) {
             scripts[t].count = word();

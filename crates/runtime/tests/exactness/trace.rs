@@ -52,6 +52,15 @@ pub fn scripts(all: &[(u32, Entry)], size: u64) -> Vec<&[(u32, Entry)]> {
     slices.collect()
 }
 
+/// Which of the scripts, the first one 1, each thread that one makes is of.
+pub fn scripts_of_threads(slices: &[&[(u32, Entry)]]) -> BTreeMap<u64, u64> {
+    let made = |(script, entries): (u64, &&[(u32, Entry)])| {
+        let created = entries.iter().filter(|(_, entry)| entry.kind == Kind::Create);
+        created.map(|(_, entry)| (entry.more[0], script)).collect::<Vec<_>>()
+    };
+    (1..).zip(slices).flat_map(made).collect()
+}
+
 /// The trace, and the offsets of the racy bytes.
 pub fn read(entries: &[(u32, Entry)], place: u64) -> (Trace, BTreeSet<u32>) {
     let threads = numbers(entries);
