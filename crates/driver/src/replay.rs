@@ -86,7 +86,11 @@ pub fn debug(path: &Path, inputs: &[PathBuf], debugger: Debugger) -> Result<u8, 
     let record = read(path)?;
     let subject = subject_of(path, &record, inputs)?;
     let prepared = prepare(path, &record, subject, &Arc::default())?;
-    let why = match natively::debugged(&prepared, &record, debugger)? {
+    let natively = match shown(&prepared.loaded, prepared.built.as_ref(), &record) {
+        Ok(shown) => natively::debugged(&prepared, &record, &shown, debugger)?,
+        Err(refusal) => Err(format!("not reproduced: {refusal}")),
+    };
+    let why = match natively {
         Ok(status) => return Ok(status),
         Err(why) => why,
     };
@@ -283,7 +287,7 @@ fn run(
             shown.finding.rank = 1;
             shown.set_file(path.to_string_lossy().into_owned());
             let tally = match ground {
-                Ground::Native(native) => natively::tally(&prepared, record, native, interrupt)?,
+                Ground::Native(native) => natively::tally(&prepared, record, &shown, native, interrupt)?,
                 Ground::Interpreter => Err(String::new()),
             };
             match tally {

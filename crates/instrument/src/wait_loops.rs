@@ -12,6 +12,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use crate::body::Body;
 use crate::emit::Emitter;
 use crate::graph::{Graph, Loop};
+use crate::hooks::library_name;
 use crate::llvm::{Module, Value};
 use crate::marks::{Marks, Role};
 
@@ -32,7 +33,7 @@ pub(crate) struct Waits(HashSet<Value>);
 impl Waits {
     pub(crate) fn find(module: &Module, functions: &[Value]) -> Waits {
         let mut waits = Waits(HashSet::new());
-        if WAITS.iter().all(|name| module.function(name).is_none()) {
+        if !module.functions().into_iter().any(is_wait) {
             return waits;
         }
         let callers: Vec<(Value, Body)> = functions
@@ -130,5 +131,5 @@ fn early(emitter: &Emitter<'_>, body: &Body, area: &Loop, value: Value) -> Optio
 }
 
 fn is_wait(callee: Value) -> bool {
-    callee.is_declaration() && WAITS.contains(&callee.name().as_str())
+    callee.is_declaration() && WAITS.contains(&library_name(&callee.name()))
 }

@@ -17,6 +17,7 @@ pub mod real;
 pub mod rings;
 pub mod rwlock;
 pub mod semaphore;
+pub mod settings;
 pub mod signals;
 pub mod sockets;
 pub mod streams;

@@ -1,14 +1,17 @@
 //! The schedule on the program itself: built for it, unless the inputs are a program that `raddle cc` built.
 
-use super::steps;
+use super::steps::{self, Walk};
 use super::{Native, Prepared, Tally};
 use crate::load::Loaded;
 use crate::native::own_locks;
+use crate::outcome::Shown;
 use crate::witness::{self, Record};
 use crate::{DataModel, DriverError, OWN_STDIN, Subject};
 use raddle_base::SiteId;
 use raddle_config::Config;
+use raddle_finding::AccessReport;
 use raddle_ir::{Callee, Code, Inst};
+use raddle_libmodel::memory::{Atomicity, Touch};
 use raddle_libmodel::{Effect, Meaning};
 use raddle_native::cc::{Controlled, Does, Mode, OwnLock, build_controlled};
 use raddle_native::{Checks, Claim, Debugger, Plan, ReplayRequest, Replayed, StepKind, debug, replay};
@@ -20,10 +23,11 @@ use std::time::Duration;
 pub(super) fn tally(
     prepared: &Prepared,
     record: &Record,
+    shown: &Shown,
     native: &Native,
     interrupt: &AtomicBool,
 ) -> Result<Result<Tally, String>, DriverError> {
-    let (_program, request) = match request(prepared, record, native)? {
+    let (_program, request, uncontrolled) = match request(prepared, record, shown, native)? {
         Ok(ready) => ready,
         Err(why) => return Ok(Err(why)),
     };
@@ -41,22 +45,28 @@ pub(super) fn tally(
             }
         }
     }
-    Ok(Ok(tally))
+    Ok(match uncontrolled {
+        Some(why) if tally.reproduced < tally.runs => {
+            Err(format!("{why} ({} of {} runs reproduced it)", tally.reproduced, tally.runs))
+        }
+        _ => Ok(tally),
+    })
 }
 
 /// Runs the program once to see it, then in a debugger, whose exit status is the result. `Err`: why not.
 pub(super) fn debugged(
     prepared: &Prepared,
     record: &Record,
+    shown: &Shown,
     debugger: Debugger,
 ) -> Result<Result<u8, String>, DriverError> {
-    let (_program, request) = match request(prepared, record, &Native::default())? {
+    let (_program, request, uncontrolled) = match request(prepared, record, shown, &Native::default())? {
         Ok(ready) => ready,
         Err(why) => return Ok(Err(why)),
     };
     match replay(&request, &AtomicBool::new(false))? {
         Some(Replayed::Reproduced(ends)) => Ok(Ok(debug(&request, &ends, debugger)?)),
-        Some(other) => Ok(Err(words(other))),
+        Some(other) => Ok(Err(uncontrolled.map_or_else(|| words(other), str::to_owned))),
         None => Ok(Err("interrupted".to_owned())),
     }
 }
@@ -69,12 +79,15 @@ fn words(replayed: Replayed) -> String {
     }
 }
 
-/// The program and how it is to be run, or why it cannot be.
+type Requested = (Ready, ReplayRequest, Option<&'static str>);
+
+/// The program, how it is to be run, and what of the schedule is left to it; or why it cannot be run.
 fn request(
     prepared: &Prepared,
     record: &Record,
+    shown: &Shown,
     native: &Native,
-) -> Result<Result<(Ready, ReplayRequest), String>, DriverError> {
+) -> Result<Result<Requested, String>, DriverError> {
     let Prepared { loaded, subject, built, origins } = prepared;
     if loaded.program.data_model == DataModel::Ilp32 {
         return Ok(Err("32-bit programs are interpreted only".to_owned()));
@@ -84,19 +97,18 @@ fn request(
     {
         return Ok(Err(format!("a native run does not show {}", kind.name())));
     }
-    if let witness::Claim::Race(a, b) = record.claim
-        && [a, b].into_iter().any(|site| synchronises(loaded, site))
-    {
-        return Ok(Err(
-            "a native run does not show a race with an operation on a synchronisation object".to_owned()
-        ));
+    if let witness::Claim::Race(a, b) = shown.claim {
+        let ends = [a, b].into_iter().zip(&shown.finding.accesses);
+        if let Some(why) = ends.filter_map(|(site, access)| unseen(loaded, site, access)).next() {
+            return Ok(Err(why));
+        }
     }
-    let plan = match built {
+    let walk = match built {
         Some(built) => steps::native_plan(loaded, &built.native, &record.witness),
         None => steps::plan(loaded, &record.witness),
     };
-    let mut plan = match plan {
-        Ok(plan) => plan,
+    let Walk { mut plan, uncontrolled } = match walk {
+        Ok(walk) => walk,
         Err(why) => return Ok(Err(why.to_owned())),
     };
     if let witness::Claim::Problem(kind, _) = record.claim
@@ -131,30 +143,25 @@ fn request(
         origins: origins.clone(),
         time: native.time,
     };
-    Ok(Ok((program, request)))
+    Ok(Ok((program, request, uncontrolled)))
 }
 
-/// Whether the site is a call on a lock, condition, semaphore or the like. The runtime does not look for writes to the object itself.
-fn synchronises(loaded: &Loaded, site: SiteId) -> bool {
-    let Some(Code::Inst(Inst::Call { callee: Callee::Direct(callee), .. })) = loaded.program.code_at(site)
-    else {
-        return false;
+/// Why a native run does not show this end of a race: it is an operation on a lock, condition, semaphore or the like, and the runtime does
+/// not look for writes to the object itself; or the C library makes it, in a function that the runtime does not look into.
+fn unseen(loaded: &Loaded, site: SiteId, access: &AccessReport) -> Option<String> {
+    let program = &loaded.program;
+    let Some(Code::Inst(Inst::Call { callee: Callee::Direct(callee), .. })) = program.code_at(site) else {
+        return None;
     };
-    matches!(
-        loaded.models.meanings[*callee],
-        Meaning::Effect(
-            Effect::SyncInit { .. }
-                | Effect::SyncDestroy { .. }
-                | Effect::Lock { .. }
-                | Effect::Unlock { .. }
-                | Effect::MutexConsistent { .. }
-                | Effect::Cond(..)
-                | Effect::BarrierWait { .. }
-                | Effect::Sem(..)
-                | Effect::Once { .. },
-            _
-        )
-    )
+    let Meaning::Effect(effect, _) = &loaded.models.meanings[*callee] else { return None };
+    let operates = |touch: &Touch| touch.atomicity == Atomicity::Operation;
+    if access.atomic && effect.memory().touches.iter().any(operates) {
+        let why = "a native run does not show a race with an operation on a synchronisation object";
+        return Some(why.to_owned());
+    }
+    let name = program.text(program.functions[*callee].name);
+    (matches!(effect, Effect::Libc(_)) && !raddle_native::shows_memory_of(name))
+        .then(|| format!("a native run does not show what {name} reads and writes in the C library"))
 }
 
 /// A program that was there, or one that was made.

@@ -5,7 +5,7 @@ use raddle_certify::Witness;
 use raddle_event::{Addr, Event, EventKind};
 use raddle_interp::{Interp, SpuriousWakeups};
 use raddle_ir::{Callee, Inst};
-use raddle_libmodel::{Effect, Meaning, SemOp, ThreadOp};
+use raddle_libmodel::{DescriptorUse, Effect, Meaning, SemOp, ThreadOp};
 use raddle_machine::{Machine, OpKind, Sink, StackSource, Visibility};
 use raddle_native::machine::{self, NativeMachine, Stacks};
 use raddle_native::{Plan, Spurious, Step, StepKind, Visible};
@@ -17,16 +17,30 @@ const NOT_FORCED: &str = "a native run does not show an operation that fails for
 
 /// Operations that the real program does when it likes.
 const NOT_CONTROLLED: &str =
-    "a native run does not show operations on pipes, socket pairs and eventfds in a chosen order";
+    "a native run does not show operations on pipes, socket pairs, eventfds and epolls in a chosen order";
+
+/// Steps that the real program does in the order that comes of the others.
+const NOT_ORDERED: &str = "a native run does not show calls on state of the C library in a chosen order";
+
+/// A semaphore that nobody initialised: the runtime does not know what it counts.
+const COPIED: &str = "a native run does not show semaphores that were copied";
 
 /// The witness cannot be run, which `certify` would have said.
 const NOT_FOLLOWED: &str = "the schedule cannot be followed";
 
+/// What the real program is to do.
+pub(super) struct Walk {
+    pub plan: Plan,
+    /// A part of the schedule that is left to the program, and may go another way there.
+    pub uncontrolled: Option<&'static str>,
+}
+
 /// Runs the witness once more on the interpreter, writing down what it does. `Err`: why it cannot be run on the program.
-pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Result<Plan, &'static str> {
+pub(super) fn plan(loaded: &Loaded, witness: &Witness) -> Result<Walk, &'static str> {
     let (program, models) = (Arc::clone(&loaded.program), Arc::clone(&loaded.models));
     let mut interp = Interp::new(program, models, loaded.options.clone()).map_err(|_| NOT_FOLLOWED)?;
-    Ok(Plan { aside: aside(loaded), ..walked(&mut interp, loaded, witness)? })
+    let Walk { plan, uncontrolled } = walked(&mut interp, loaded, witness)?;
+    Ok(Walk { plan: Plan { aside: aside(loaded), ..plan }, uncontrolled })
 }
 
 /// The same for a schedule of native exploration, in which operations of libraries are steps like all others.
@@ -34,23 +48,43 @@ pub(super) fn native_plan(
     loaded: &Loaded,
     native: &machine::Subject,
     witness: &Witness,
-) -> Result<Plan, &'static str> {
+) -> Result<Walk, &'static str> {
     let mut machine = NativeMachine::start(native, Stacks::Unwanted).map_err(|_| NOT_FOLLOWED)?;
     walked(&mut machine, loaded, witness)
 }
 
-fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Result<Plan, &'static str> {
+fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Result<Walk, &'static str> {
     machine.set_visibility(witness.visibility.clone());
     let own = own_choices(loaded);
+    let library = calls_of(loaded, uses_library_state);
+    let outside = calls_of(loaded, |meaning| matches!(meaning, Meaning::Effect(Effect::Libc(_), _)));
     let mut objects = BTreeMap::new();
     let mut steps = Vec::new();
     let mut enabled = Vec::new();
+    let mut initialised = BTreeSet::new();
+    let mut uncontrolled = None;
     for choice in &witness.schedule.choices {
         machine.enabled(&mut enabled);
         if !enabled.contains(choice) {
             return Err(NOT_FOLLOWED);
         }
         let operation = machine.pending(choice.thread).ok_or(NOT_FOLLOWED)?;
+        if library.contains(&operation.site.0)
+            && matches!(operation.kind, OpKind::Channel { channel: Some(_) })
+        {
+            machine.step(*choice, &mut Chosen(None));
+            uncontrolled = uncontrolled.or(Some(NOT_ORDERED));
+            continue;
+        }
+        match operation.kind {
+            OpKind::SyncInit { object } => _ = initialised.insert(object),
+            OpKind::SemPost { sem } | OpKind::SemWait { sem, .. } | OpKind::SemRead { sem }
+                if !initialised.contains(&sem) =>
+            {
+                uncontrolled = uncontrolled.or(Some(COPIED));
+            }
+            _ => {}
+        }
         let (kind, object) = translated(operation.kind).ok_or(NOT_CONTROLLED)?;
         let count = objects.len() as u32 + 1;
         let object = object.map_or(0, |object| *objects.entry(object).or_insert(count));
@@ -58,7 +92,10 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Re
         machine.step(*choice, &mut chosen);
         if kind == StepKind::Choose && own.contains(&operation.site.0) {
             match choice.variant {
-                0 => continue,
+                0 => {
+                    uncontrolled = uncontrolled.or(outside.contains(&operation.site.0).then_some(NOT_FORCED));
+                    continue;
+                }
                 _ => return Err(NOT_FORCED),
             }
         }
@@ -80,7 +117,7 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Re
         SpuriousWakeups::On => Spurious::On,
         SpuriousWakeups::Off => Spurious::Off,
     };
-    Ok(Plan { steps, visible, spurious, ..Plan::default() })
+    Ok(Walk { plan: Plan { steps, visible, spurious, ..Plan::default() }, uncontrolled })
 }
 
 /// Where the environment of the interpreter chooses what the system and the processor decide for the real program: whether an operation fails
@@ -107,12 +144,31 @@ pub(super) fn own_choices(loaded: &Loaded) -> BTreeSet<u32> {
 
 /// Direct calls of functions that are no visible operation themselves: what a library synchronises there is its own business.
 fn aside(loaded: &Loaded) -> BTreeSet<u32> {
+    calls_of(loaded, |meaning| !is_operation(meaning))
+}
+
+/// Whether it uses state of the library that threads share, or numbers of descriptors: the real program does that in the order that comes
+/// of the other steps.
+fn uses_library_state(meaning: &Meaning) -> bool {
+    use DescriptorUse::{Accepts, Closes, ClosesStream, Opens};
+    match meaning {
+        Meaning::Effect(Effect::Libc(function), _) => {
+            function.shared_use().is_some()
+                || matches!(function.descriptor_use(), Some(Accepts | Closes | ClosesStream | Opens))
+        }
+        Meaning::Effect(Effect::Sem(SemOp::Open { .. }, _) | Effect::Tls(..), _) => true,
+        _ => false,
+    }
+}
+
+/// Direct calls of functions of this meaning.
+fn calls_of(loaded: &Loaded, wanted: impl Fn(&Meaning) -> bool) -> BTreeSet<u32> {
     let program = &loaded.program;
     let mut sites = BTreeSet::new();
     for block in program.functions.values().flat_map(|function| function.blocks.values()) {
         for (index, inst) in block.insts.iter().enumerate() {
             if let Inst::Call { callee: Callee::Direct(function), .. } = inst
-                && !is_operation(&loaded.models.meanings[*function])
+                && wanted(&loaded.models.meanings[*function])
             {
                 sites.insert(block.first_site.0 + index as u32);
             }

@@ -41,7 +41,7 @@ real! {
 }
 
 unsafe extern "C" {
-    fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut i32) -> i32;
+    pub fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut i32) -> i32;
 }
 
 pub type Routine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;

@@ -26,7 +26,7 @@ fn touches(p: usize, bytes: usize, kind: Kind) {
     }
 }
 
-unsafe fn reads_string(s: *const c_char) -> usize {
+pub unsafe fn reads_string(s: *const c_char) -> usize {
     let length = libc::strlen(s);
     reads(s, length + 1);
     length
@@ -56,6 +56,8 @@ macro_rules! wrappers {
         )*
     };
 }
+
+pub(crate) use wrappers;
 
 /// How many bytes two strings are read until they differ or end.
 unsafe fn common(a: *const c_char, b: *const c_char, most: usize, same: impl Fn(u8, u8) -> bool) -> usize {
