@@ -10,6 +10,7 @@ mod instruction;
 mod metadata;
 mod module;
 mod types;
+mod unassigned;
 mod value;
 
 pub(crate) use constant::ConstKind;

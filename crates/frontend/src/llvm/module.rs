@@ -32,6 +32,7 @@ use inkwell::llvm_sys::transforms::pass_builder::{
 };
 use inkwell::memory_buffer::MemoryBuffer;
 
+use super::unassigned::Unassigned;
 use super::{Type, TypeKind, Value, copy_bytes, take_message};
 
 pub(crate) struct Module<'c> {
@@ -153,9 +154,11 @@ impl<'c> Module<'c> {
     /// Locals whose address is not taken become registers, and debug records become readable calls.
     pub(crate) fn promote_locals(&mut self) -> Result<(), String> {
         unsafe {
+            let unassigned = Unassigned::mark(self.raw);
             let options = LLVMCreatePassBuilderOptions();
             let error = LLVMRunPasses(self.raw, c"function(mem2reg)".as_ptr(), std::ptr::null_mut(), options);
             LLVMDisposePassBuilderOptions(options);
+            unassigned.unmark();
             if !error.is_null() {
                 let message = LLVMGetErrorMessage(error);
                 let text = CStr::from_ptr(message).to_string_lossy().into_owned();
