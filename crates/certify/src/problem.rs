@@ -103,7 +103,8 @@ fn waiting(kind: OpKind) -> Option<&'static str> {
         OpKind::SemWait { .. } => Some("semaphore wait"),
         OpKind::BarrierArrive { .. } | OpKind::BarrierLeave { .. } => Some("barrier wait"),
         OpKind::Once { .. } => Some("once"),
-        OpKind::Channel { .. } => Some("read"),
+        OpKind::Channel { channel: Some(_) } => Some("read"),
+        OpKind::Channel { channel: None } => Some("wait"),
         OpKind::Spin => Some("spin"),
         _ => None,
     }

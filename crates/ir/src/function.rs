@@ -30,6 +30,8 @@ pub struct Function {
     pub in_primary_file: bool,
     /// The body is a copy that a header of the system gives of a library function (`atoi` of glibc under optimisation).
     pub library_copy: bool,
+    /// Other files can name it.
+    pub exported: bool,
     pub params: Vec<Param>,
     pub variadic: bool,
     /// Types of the values returned (several where the lowering split an aggregate).

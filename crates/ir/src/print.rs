@@ -348,6 +348,7 @@ impl<'p, N: Naming> Printer<'p, N> {
         for (word, holds) in [
             ("primary", function.in_primary_file),
             ("copy", function.library_copy),
+            ("exported", function.exported),
             ("variadic", function.variadic),
             ("address_taken", function.address_taken),
             ("noreturn", function.noreturn),

@@ -9,7 +9,7 @@ use raddle_base::{Id, SiteId};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Values};
 use raddle_ir::expand::Expanded;
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Program, Terminator, Ty};
-use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
+use raddle_libmodel::memory::{Doubt, has_pointer_conversion, keeps_contents, maps_fresh_memory};
 use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, Models, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,11 +89,12 @@ pub(crate) fn find(
                 let name =
                     |function: FunctionId| expanded.program.text(expanded.program.functions[function].name);
                 let unknown = name(*unknown);
-                if let Some(callback) = used.function.map(name) {
-                    gap(
-                        call.site,
-                        format!("`{unknown}` has no body and may call `{callback}`, which was handed out"),
-                    );
+                let named = || nameable(&expanded.program, roots).filter(|_| is_open);
+                let callback = used.function.map(|function| (function, "was handed out"));
+                let callback = callback.or_else(|| Some((named()?, "other files can name")));
+                if let Some((callback, why)) = callback {
+                    let callback = name(callback);
+                    gap(call.site, format!("`{unknown}` has no body and may call `{callback}`, which {why}"));
                 }
                 if used.memory.iter().any(|(object, _)| counted.contains(object)) {
                     let text =
@@ -106,14 +107,6 @@ pub(crate) fn find(
                     // A result that is a constant is the model's word.
                     let constant = effect.fixed_result().is_some();
                     assumptions.extend(ids.iter().filter(|id| KEPT.contains(id) || constant));
-                }
-                let name = expanded.program.text(expanded.program.functions[*target].symbol);
-                let number = |at: usize| {
-                    let arg = args.get(at)?;
-                    raddle_absint::terms::term_of(values, function, arg.value).as_constant()
-                };
-                if let Some(text) = not_fresh(name, number) {
-                    gap(call.site, text.to_owned());
                 }
             }
             for effect in &call.effects {
@@ -169,11 +162,13 @@ fn is_doubtful(
     args: &[CallArg],
     doubt: Doubt,
 ) -> bool {
+    let arg = args.get(usize::from(doubt.arg().0));
+    let number = |arg: &CallArg| term_of(values, function, arg.value).as_constant();
     match doubt {
-        Doubt::NotNull(arg) => args.get(usize::from(arg.0)).is_some_and(|arg| {
-            arg.value != Operand::Null && term_of(values, function, arg.value).as_constant() != Some(0)
-        }),
-        Doubt::HasPointerConversion(arg) => args.get(usize::from(arg.0)).is_none_or(|arg| {
+        Doubt::NotNull(_) => arg.is_some_and(|arg| arg.value != Operand::Null && number(arg) != Some(0)),
+        Doubt::MapsMemoryInUse(_) => !arg.and_then(number).is_some_and(maps_fresh_memory),
+        Doubt::LosesContents(_) => !arg.and_then(number).is_some_and(keeps_contents),
+        Doubt::HasPointerConversion(_) => arg.is_none_or(|arg| {
             let may_have = |global: GlobalId, offset: i64| {
                 constant_text(program, global, offset).is_none_or(has_pointer_conversion)
             };
@@ -198,6 +193,13 @@ fn constant_text(program: &Program, global: GlobalId, offset: i64) -> Option<&[u
     let global = &program.globals[global];
     let init = global.init.as_ref().filter(|init| global.constant && init.relocations.is_empty())?;
     init.data.get(usize::try_from(offset).ok()?..)
+}
+
+/// A function of the program that other files can call by its name.
+fn nameable(program: &Program, roots: &Roots) -> Option<FunctionId> {
+    let mut all = program.functions.iter();
+    all.find(|(id, body)| body.exported && body.is_defined() && !body.library_copy && roots.main != Some(*id))
+        .map(|(id, _)| id)
 }
 
 /// Whether some function without body or model returns a pointer.
@@ -232,28 +234,6 @@ fn counted(program: &Program, points_to: &PointsTo, calls: &Calls) -> BTreeSet<O
         }
     }
     found
-}
-
-/// Memory that is not new where the library says so, or that changes without an access.
-fn not_fresh(name: &str, number: impl Fn(usize) -> Option<i64>) -> Option<&'static str> {
-    const SHARED: i64 = 0x01;
-    const FIXED: i64 = 0x10;
-    const ANONYMOUS: i64 = 0x20;
-    const FIXED_NO_REPLACE: i64 = 0x10_0000;
-    match name {
-        "mmap" | "mmap64" => {
-            let fresh = |flags: i64| {
-                flags & (FIXED | FIXED_NO_REPLACE) == 0 && (flags & ANONYMOUS != 0 || flags & SHARED == 0)
-            };
-            (!number(3).is_some_and(fresh)).then_some("a map that may be of memory that is in use already")
-        }
-        // Advice that leaves the contents alone: normal, random, sequential, will need.
-        "madvise" | "posix_madvise" => {
-            (!matches!(number(2), Some(0..=3))).then_some("advice by which memory may lose its contents")
-        }
-        "pthread_attr_setstack" | "pthread_attr_setstackaddr" => Some("a stack in memory of the program"),
-        _ => None,
-    }
 }
 
 /// Assumptions of library models that a static answer shares. Those about one run or one input it does not need: a result that is no

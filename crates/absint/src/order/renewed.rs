@@ -207,6 +207,8 @@ impl Operations {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     at: Offsets,
+    /// Bytes from one element to the next; the longest where arrays are nested.
+    element: u64,
     /// The elements are bytes.
     of_bytes: bool,
 }
@@ -225,7 +227,8 @@ pub fn start_of(
         Inst::Gep(gep) if gep.dst == address && !gep.indices.is_empty() => Some(gep),
         _ => None,
     })?;
-    let of_bytes = gep.indices.iter().any(|(_, _, scale)| scale.unsigned_abs() == 1);
+    let scales = || gep.indices.iter().map(|(_, _, scale)| scale.unsigned_abs());
+    let (element, of_bytes) = (scales().max().unwrap_or(0), scales().any(|scale| scale == 1));
     let at = match gep.base {
         Operand::Reg(base) => {
             let targets = points_to.targets_of(points_to.regs[write.function][base.index()]);
@@ -241,11 +244,12 @@ pub fn start_of(
         Operand::Global(_, offset) => Offsets::exact(offset.checked_add(gep.offset)?),
         _ => return None,
     };
-    Some(Start { at, of_bytes })
+    Some(Start { at, element, of_bytes })
 }
 
 /// Whether a write of so many bytes may touch an object. An index stays in the array that it starts in (A-BOUNDS), and no object lies
-/// inside an array of smaller elements, but for bytes, by which an object may be walked over from its start.
+/// inside an array of smaller elements, but for bytes, by which an object may be walked over from its start. An index that is known
+/// needs no such reasoning.
 pub fn may_overwrite(
     write: Offsets,
     bytes: u64,
@@ -258,10 +262,11 @@ pub fn may_overwrite(
     }
     match start {
         Some(start)
-            if write.stride < object_bytes && (start.at.is_exact() || start.at.stride >= object_bytes) =>
+            if !write.is_exact()
+                && write.stride.max(start.element) < object_bytes
+                && (start.at.is_exact() || start.at.stride >= object_bytes) =>
         {
-            let walks = start.of_bytes && start.at.is_exact() && place.is_exact();
-            start.at.may_overlap(if walks { u64::MAX } else { bytes }, place, object_bytes)
+            start.at.may_overlap(if start.of_bytes { u64::MAX } else { bytes }, place, object_bytes)
         }
         _ => true,
     }

@@ -63,8 +63,7 @@ impl LibraryPart {
                 Library::LoginName => 17,
                 Library::HostEntry => 18,
                 Library::LogName => 19,
-                Library::Directory => 20,
-                Library::Written => 21,
+                Library::Written => 20,
             },
         }
     }

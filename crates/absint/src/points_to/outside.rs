@@ -1,8 +1,8 @@
 //! What is in memory from the start: initialisers, the library's objects, and what callers of an open program pass in.
 //!
-//! Memory from outside is one object per pointee type (assumption A-ENTRY; [`super::clients`] tells where pointers to a type lead): pointer fields hold the objects of their own pointee types,
-//! repeated upwards because the object may be an array; before the object (`container_of`), behind it and in untyped memory
-//! pointers lead to untyped memory from outside. A function pointer from outside is unknown, unless the program's own initialisers
+//! Memory from outside is one object per pointee type (assumption A-ENTRY; [`super::clients`] tells where pointers to a type lead):
+//! pointer fields hold the objects of their own pointee types, repeated upwards because the object may be an array; before the object
+//! (`container_of`), behind it and in untyped memory pointers lead to untyped memory from outside. A function pointer from outside is unknown, unless the program's own initialisers
 //! put functions into the same field of the same structure: then it is one of those.
 
 use super::graph::Node;

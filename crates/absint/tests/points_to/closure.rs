@@ -244,16 +244,13 @@ impl Checker<'_> {
                             .collect();
                         self.ask_included(&whole, &shifted, &what);
                     }
-                    (BinOp::Sub, _) => {}
+                    (BinOp::Sub, Operand::Const(_)) => self.ask_objects(id, *dst, &[*a], &what),
+                    (BinOp::Sub, _) => self.ask_objects(id, *dst, &[*a, *b], &what),
                     // The distance of two elements is a number.
-                    (BinOp::SDiv, Operand::Const(_)) => {}
+                    (BinOp::SDiv, Operand::Const(2..)) if is_difference(function, *a) => {}
                     (BinOp::Add, _) if matches!(a, Operand::Const(_)) => {}
-                    _ => {
-                        // A register with one known number counts as a constant.
-                        let part: Set = self.operand(id, *a);
-                        let objects = part.iter().all(|(o, _)| whole.iter().any(|(w, _)| w == o));
-                        self.ask(objects, || format!("{what}: objects are lost"));
-                    }
+                    // A register with one known number counts as a constant.
+                    _ => self.ask_objects(id, *dst, &[*a], &what),
                 }
             }
             Inst::Gep(gep) => {
@@ -267,8 +264,7 @@ impl Checker<'_> {
                         .collect();
                     self.ask_included(&whole, &shifted, &what);
                 } else {
-                    let objects = part.iter().all(|(o, _)| whole.iter().any(|(w, _)| w == o));
-                    self.ask(objects, || format!("{what}: objects are lost"));
+                    self.ask_objects(id, gep.dst, &[gep.base], &what);
                 }
             }
             Inst::Alloca { dst, .. } => {
@@ -289,6 +285,16 @@ impl Checker<'_> {
             }
             Inst::Call { dsts, callee, args } => self.call(id, site, dsts, *callee, args, &what),
             _ => {}
+        }
+    }
+
+    /// Whatever the operands point into, the result may point into.
+    fn ask_objects(&mut self, id: FunctionId, dst: Reg, operands: &[Operand], what: &str) {
+        let whole = self.reg(id, dst);
+        for operand in operands {
+            let part = self.operand(id, *operand);
+            let objects = part.iter().all(|(o, _)| whole.iter().any(|(w, _)| w == o));
+            self.ask(objects, || format!("{what}: objects are lost"));
         }
     }
 
@@ -393,6 +399,24 @@ fn carries(function: &Function, reg: Reg) -> bool {
 
 fn is_wide(function: &Function, reg: Reg) -> bool {
     matches!(function.regs[reg].ty, Ty::Ptr) || matches!(function.regs[reg].ty, Ty::Int(bits) if bits >= 64)
+}
+
+/// Whether an operand is the difference of two addresses.
+fn is_difference(function: &Function, operand: Operand) -> bool {
+    let insts = || function.blocks.values().flat_map(|block| &block.insts);
+    let was_pointer = |operand: Operand| match operand {
+        Operand::Global(..) => true,
+        Operand::Reg(reg) => {
+            insts().any(|inst| matches!(inst, Inst::Cast { dst, op: CastOp::PtrToInt, .. } if *dst == reg))
+        }
+        _ => false,
+    };
+    insts().any(|inst| match inst {
+        Inst::Bin { dst, op: BinOp::Sub, a, b, .. } => {
+            operand == Operand::Reg(*dst) && was_pointer(*a) && was_pointer(*b)
+        }
+        _ => false,
+    })
 }
 
 #[test]

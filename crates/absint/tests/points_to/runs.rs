@@ -27,8 +27,10 @@ fn check(solved: &Solved, options: &Options, seeds: u64) -> (usize, BTreeSet<Str
         let Ok(mut machine) = Interp::new(program.clone(), models.clone(), options.clone()) else { break };
         let mut random = Random::new(seed);
         let mut choices = Vec::new();
+        let mut events = 0;
         for _ in 0..3000 {
-            if machine.status() != Status::Running {
+            // An endless loop of plain accesses has thousands of them in a step.
+            if machine.status() != Status::Running || events > 300_000 {
                 break;
             }
             choices.clear();
@@ -36,6 +38,7 @@ fn check(solved: &Solved, options: &Options, seeds: u64) -> (usize, BTreeSet<Str
             let pick = if seed == 0 { 0 } else { random.below(choices.len()) };
             let mut sink = TraceSink::default();
             machine.step(choices[pick], &mut sink);
+            events += sink.trace.events.len();
             for event in &sink.trace.events {
                 let Some((loc, write)) = touched(event) else { continue };
                 // What happens before and after `main` has no site.
@@ -44,6 +47,10 @@ fn check(solved: &Solved, options: &Options, seeds: u64) -> (usize, BTreeSet<Str
                 }
                 if seen.insert((event.site, loc)) {
                     let info = machine.object_info(loc.object);
+                    // The blocks that stand for pipes carry order, not data of the program (A-DESCRIPTOR).
+                    if info.kind == Real::Library && matches!(event.kind, EventKind::Atomic { .. }) {
+                        continue;
+                    }
                     if !explained(solved, &by_site, event.site, write, &info, loc) {
                         wrong.insert(describe(solved, event.site, &info, loc));
                     }

@@ -62,6 +62,7 @@ pub fn instrument(program: &Program, models: &Models, values: &Values) -> Instru
         span: None,
         in_primary_file: false,
         library_copy: false,
+        exported: false,
         params: vec![Param { reg: condition, by_value: None, debug_type: None }],
         variadic: false,
         returns: Vec::new(),

@@ -23,7 +23,7 @@ pub(super) enum Footprint {
     Sync(Addr, Use),
     /// A wait for a condition variable and its mutex.
     Wait(Addr, Addr),
-    /// A pipe, socket pair or eventfd; `None` concerns all of them.
+    /// A pipe, socket pair or eventfd, or parts of the library's state, which are bits of the offset; `None` concerns all of them.
     Channel(Option<Addr>),
     /// Threads are numbered in the order of their creation.
     Creation,
@@ -67,7 +67,8 @@ pub(super) fn dependent(a: &Footprint, b: &Footprint) -> bool {
     match (a, b) {
         (Everything, _) | (_, Everything) => true,
         (Nothing, _) | (_, Nothing) => false,
-        (Channel(x), Channel(y)) => x.is_none() || y.is_none() || x == y,
+        (Channel(None), Channel(_)) | (Channel(_), Channel(None)) => true,
+        (Channel(Some(x)), Channel(Some(y))) => x.object == y.object && (x.offset & y.offset != 0 || x == y),
         (Memory { loc: x, write: v }, Memory { loc: y, write: w }) => (*v || *w) && x.overlaps(*y),
         (Memory { loc, write }, other) | (other, Memory { loc, write }) => {
             *write && other.uses().into_iter().flatten().any(|(object, _)| covers(*loc, object))

@@ -1,7 +1,8 @@
 //! Every read, write and free of memory in the reachable code: instructions, structs passed by value, what library calls touch.
 //!
-//! *May*: an access lists all places that the points-to facts allow and covers at least the bytes touched. No accesses: `errno`, results of threads and thread-specific cells, and the bytes of objects while they are
-//! being made (blocks of `calloc`, copies of structs passed by value, variadic arguments). A function without body or model writes all
+//! *May*: an access lists all places that the points-to facts allow and covers at least the bytes touched. An operation on a
+//! synchronisation object is an atomic read of it. No accesses: `errno`, results of threads and thread-specific cells, and the bytes of
+//! objects while they are being made (blocks of `calloc`, copies of structs passed by value, variadic arguments). A function without body or model writes all
 //! that it may use ([`super::foreign`]).
 
 use super::calls::{Call, Passes};

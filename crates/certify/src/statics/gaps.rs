@@ -9,7 +9,7 @@ use super::terms::constant_in;
 use raddle_base::SiteId;
 use raddle_facts::{ObjectId, ObjectKind, Offsets};
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Terminator};
-use raddle_libmodel::memory::{Doubt, has_pointer_conversion};
+use raddle_libmodel::memory::{Doubt, has_pointer_conversion, keeps_contents, maps_fresh_memory};
 use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, SemOp, ThreadOp};
 use std::collections::BTreeSet;
 
@@ -66,9 +66,11 @@ fn is_unknown(code: &Code<'_>, (object, at): (ObjectId, Offsets)) -> bool {
 
 /// Whether the argument is known not to be what the gap is about.
 fn is_harmless(code: &Code<'_>, function: FunctionId, args: &[CallArg], doubt: Doubt) -> bool {
-    let (Doubt::NotNull(position) | Doubt::HasPointerConversion(position)) = doubt;
-    let Some(arg) = args.get(usize::from(position.0)) else { return matches!(doubt, Doubt::NotNull(_)) };
+    let Some(arg) = args.get(usize::from(doubt.arg().0)) else { return matches!(doubt, Doubt::NotNull(_)) };
+    let number = || code.term(function, arg.value, arg.ty)?.as_constant();
     match doubt {
+        Doubt::MapsMemoryInUse(_) => number().is_some_and(maps_fresh_memory),
+        Doubt::LosesContents(_) => number().is_some_and(keeps_contents),
         Doubt::NotNull(_) => {
             arg.value == Operand::Null
                 || constant_in(&code.facts.values, function, arg.value, arg.ty) == Some(0)
@@ -108,14 +110,6 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
                     // A result that is a constant is the model's word.
                     let constant = effect.fixed_result().is_some();
                     needed.extend(ids.iter().filter(|id| SHARED.contains(id) || constant));
-                }
-                let name = code.program.text(code.program.functions[*target].symbol);
-                let number = |at: usize| {
-                    let arg = args.get(at)?;
-                    code.term(function, arg.value, arg.ty)?.as_constant()
-                };
-                if reuses_memory(name, number) {
-                    return code.refuse(call.site, RULE, format!("{name} may give or change memory in use"));
                 }
                 match effect {
                     Effect::Unsupported { reason } => return code.refuse(call.site, RULE, *reason),
@@ -197,6 +191,10 @@ fn foreign(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), R
         if code.reach(call.function, call.args).iter().any(stays) {
             needed.insert("A-EXTLOCAL");
         }
+        if is_open && code.program.functions.iter().any(|(id, _)| is_open_to_others(code, id)) {
+            let text = "a function without a body may call one that other files can name";
+            return code.refuse(call.site, RULE, text);
+        }
         let used = code.used(call.function, call.args);
         if used.iter().any(|(object, _)| code.owner(*object) == Owner::Code) {
             return code.refuse(
@@ -213,15 +211,8 @@ fn foreign(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), R
     Ok(())
 }
 
-/// Maps at a fixed address or of a shared file, advice other than on the order of accesses, stacks that the program supplies.
-fn reuses_memory(name: &str, number: impl Fn(usize) -> Option<i64>) -> bool {
-    match name {
-        "mmap" | "mmap64" => number(3).is_none_or(|flags| {
-            let (shared, anonymous) = (flags & 0x01 != 0, flags & 0x20 != 0);
-            flags & 0x10_0010 != 0 || shared && !anonymous
-        }),
-        "madvise" | "posix_madvise" => number(2).is_none_or(|advice| !(0..=3).contains(&advice)),
-        "pthread_attr_setstack" | "pthread_attr_setstackaddr" => true,
-        _ => false,
-    }
+/// Whether other files may call this function of the program; they do not start the program again.
+fn is_open_to_others(code: &Code<'_>, function: FunctionId) -> bool {
+    let body = &code.program.functions[function];
+    body.is_defined() && body.exported && !body.library_copy && code.roots.main != Some(function)
 }

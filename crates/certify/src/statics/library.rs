@@ -26,7 +26,7 @@ const PART_BYTES: i64 = 1 << 32;
 const MIDDLE: i64 = PART_BYTES / 2;
 
 impl Part {
-    pub const ALL: [Part; 22] = [
+    pub const ALL: [Part; 21] = [
         Part::Errno,
         Part::ThreadResult,
         Part::Specific,
@@ -47,7 +47,6 @@ impl Part {
         Part::Static(Library::LoginName),
         Part::Static(Library::HostEntry),
         Part::Static(Library::LogName),
-        Part::Static(Library::Directory),
         Part::Static(Library::Written),
     ];
 

@@ -1,8 +1,8 @@
 //! Rules of [`raddle_facts::values`] for memory facts: a cell holds a value at a point if the code before it in the block leaves it there.
 //!
 //! Asked backwards inside one block: the last instruction that may touch the cell decides, and without one the facts at the start of the block.
-//! A call is looked through by the facts at the starts of the blocks from which the callee returns. Facts at the start of a block
-//! must hold at the ends of all predecessors, those of an entry at all calls. All along, no other thread may write the cell
+//! A call is looked through by the facts at the starts of the blocks from which the callee returns. What is never written needs no fact.
+//! Facts at the start of a block must hold at the ends of all predecessors, those of an entry at all calls. All along, no other thread may write the cell
 //! ([`super::quiet`]).
 
 use super::Refusal;
@@ -112,20 +112,19 @@ impl<'c, 'a> Memory<'c, 'a> {
         let value = Linear::of(said?);
         let bytes = self.scalar_bytes(ty)?;
         let claim = Claim { cell, bytes, value };
-        let written = || self.places(&claim.cell).is_none_or(|places| self.is_written(&places, bytes));
-        let follows = match self.initial(&claim, ty) {
-            Some(initial) if !written() => initial == claim.value,
-            _ => self.holds(at, &claim, 0),
-        };
+        let follows = self.holds(at, &claim, 0);
         follows.then(|| Value::of(claim.value))
     }
 
-    fn is_written(&self, places: &[(ObjectId, Offsets)], bytes: u8) -> bool {
-        self.writes.writers(self.accesses, places, u64::from(bytes)).next().is_some()
+    /// Whether the cell is of a global that is never written, and this is what its initialiser says.
+    fn is_never_written(&self, claim: &Claim, places: &[(ObjectId, Offsets)]) -> bool {
+        self.initial(claim).as_ref() == Some(&claim.value)
+            && self.writes.writers(self.accesses, places, u64::from(claim.bytes)).next().is_none()
     }
 
     /// What the initialiser of a global says of a cell.
-    fn initial(&self, claim: &Claim, ty: Ty) -> Option<Linear> {
+    fn initial(&self, claim: &Claim) -> Option<Linear> {
+        let ty = Ty::Int(claim.bytes.saturating_mul(8));
         match claim.cell.atoms[..] {
             [(Atom::Global(global), 1)] => initial::value(self.code, global, claim.cell.constant, ty),
             _ => None,
@@ -174,6 +173,9 @@ impl<'c, 'a> Memory<'c, 'a> {
     /// Whether the claim holds right before a point, whatever other threads do.
     fn holds(&self, at: At, claim: &Claim, depth: usize) -> bool {
         let Some(places) = self.places(&claim.cell) else { return false };
+        if self.is_never_written(claim, &places) {
+            return true;
+        }
         let is_shared = |object: &ObjectId| self.code.facts.threads.shared[*object];
         let shared: Vec<(ObjectId, Offsets)> =
             places.iter().filter(|(object, _)| is_shared(object)).copied().collect();
@@ -431,17 +433,13 @@ impl<'c, 'a> Memory<'c, 'a> {
             let bytes = u64::from(claim.bytes);
             let untouched =
                 !code.roots.constructors.iter().any(|before| self.writes.may_write(*before, &places, bytes));
-            let ty = Ty::Int(claim.bytes.saturating_mul(8));
             let only_start = starts && runs.peek().is_none() && !code.roots.entries.contains(&function);
             let entry = At { function, block: BlockId(0), index: 0 };
             let quiet = self
                 .writes
                 .writers(self.accesses, &places, bytes)
                 .all(|write| quiet::is_apart(code, entry, write));
-            return only_start
-                && untouched
-                && quiet
-                && self.initial(claim, ty).as_ref() == Some(&claim.value);
+            return only_start && untouched && quiet && self.initial(claim).as_ref() == Some(&claim.value);
         }
         let mut any = false;
         for (caller, call, run) in runs {

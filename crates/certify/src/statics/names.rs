@@ -21,13 +21,15 @@ pub(crate) fn in_caller(code: &Code<'_>, at: At, run: &Run, form: &Linear, place
     let callee = &code.program.functions[run.function];
     let (_, args) = code.calls.at(at.function, code.site(at))?.parts(code, at.function);
     form.replaced(|of, reg| {
-        if code.is_global(Term::reg(of, reg)) {
+        let index = callee.params.iter().position(|param| of == run.function && param.reg == reg);
+        let is_copy = |index: usize| place != Place::Value && callee.params[index].by_value.is_some();
+        if code.is_global(Term::reg(of, reg)) && !index.is_some_and(is_copy) {
             return Some(Linear::of(Term::reg(of, reg)));
         }
         if of != run.function {
             return outer_scope(code, run.function, of, reg).then(|| Linear::of(Term::reg(of, reg)));
         }
-        let index = callee.params.iter().position(|param| param.reg == reg)?;
+        let index = index?;
         if let (Some((size, _)), Place::Cell(bytes)) = (callee.params[index].by_value, place) {
             let alone = form.atoms[..] == [(Atom::Reg(of, reg), 1)];
             let inside = form.constant >= 0

@@ -34,7 +34,7 @@ pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
 
 fn check_function(code: &Code<'_>, function: FunctionId) -> Result<(), Refusal> {
     let body = &code.program.functions[function];
-    let carried = instructions::carried(body);
+    let carried = instructions::carried(code, body);
     for block in code.reachable_blocks(function) {
         for phi in body.blocks[block].phis.iter().filter(|phi| carried[phi.dst.index()]) {
             let at = At { function, block, index: 0 };

@@ -105,7 +105,7 @@ pub(crate) fn operations(code: &Code<'_>, accesses: &[Access<'_>]) -> Vec<Operat
 
 /// Whether a write that starts at some of these offsets of an object may touch a synchronisation object in it. By A-BOUNDS an index stays in
 /// the array that it starts in; such an array holds whole objects, or none, unless its elements are bytes: these may be those of the object,
-/// walked over from its start.
+/// walked over from its start. A write to one known offset touches what lies there.
 pub(crate) fn may_overwrite(
     code: &Code<'_>,
     access: &Access<'_>,
@@ -116,18 +116,25 @@ pub(crate) fn may_overwrite(
     if !at.may_overlap(access.bytes, place, size) {
         return false;
     }
-    let Some((start, of_bytes)) = array(code, access, object).filter(|_| at.stride < size) else {
-        return true;
-    };
-    if start.stride != 0 && start.stride < size {
+    if at.stride == 0 || at.stride >= size {
         return true;
     }
-    let walks = of_bytes && start.stride == 0 && place.stride == 0;
-    start.may_overlap(if walks { TO_END } else { access.bytes }, place, size)
+    let Some(array) = array(code, access, object).filter(|array| array.element < size) else { return true };
+    if array.start.stride != 0 && array.start.stride < size {
+        return true;
+    }
+    array.start.may_overlap(if array.of_bytes { TO_END } else { access.bytes }, place, size)
 }
 
-/// Where the array starts that the address of a write is an element of, and whether it is one of bytes.
-fn array(code: &Code<'_>, access: &Access<'_>, object: ObjectId) -> Option<(Offsets, bool)> {
+struct Array {
+    start: Offsets,
+    /// The distance of its elements; where arrays are nested, that of the outermost.
+    element: u64,
+    of_bytes: bool,
+}
+
+/// The array that the address of a write is an element of.
+fn array(code: &Code<'_>, access: &Access<'_>, object: ObjectId) -> Option<Array> {
     let function = access.at.function;
     let Some(Operand::Reg(address)) = access.address else { return None };
     let Definition::Inst(block, index) = code.flows[function].definition(address) else { return None };
@@ -135,8 +142,9 @@ fn array(code: &Code<'_>, access: &Access<'_>, object: ObjectId) -> Option<(Offs
     let of_bytes = gep.indices.iter().any(|(_, _, scale)| matches!(scale, 1 | -1));
     let base = code.pointees(function, gep.base);
     let mut here = base.iter().filter(|(target, _)| *target == object);
-    let (_, at) = here.next().filter(|_| here.next().is_none() && !gep.indices.is_empty())?;
-    Some((shifted(*at, gep.offset), of_bytes))
+    let (_, at) = here.next().filter(|_| here.next().is_none())?;
+    let element = gep.indices.iter().map(|(_, _, scale)| scale.unsigned_abs()).max()?;
+    Some(Array { start: shifted(*at, gep.offset), element, of_bytes })
 }
 
 fn meaning(effect: &Effect) -> Option<(Family, Doing, Arg, SyncKind)> {

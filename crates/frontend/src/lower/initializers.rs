@@ -141,6 +141,7 @@ impl<'m> ModuleLowerer<'m> {
             span: None,
             in_primary_file: false,
             library_copy: false,
+            exported: false,
             params: Vec::new(),
             variadic: false,
             returns: Vec::<Ty>::new(),

@@ -201,6 +201,7 @@ impl Parser {
         let returns = self.list(Self::ty)?;
         let in_primary_file = self.accept_word("primary");
         let library_copy = self.accept_word("copy");
+        let exported = self.accept_word("exported");
         let variadic = self.accept_word("variadic");
         let address_taken = self.accept_word("address_taken");
         let noreturn = self.accept_word("noreturn");
@@ -234,6 +235,7 @@ impl Parser {
             span,
             in_primary_file,
             library_copy,
+            exported,
             params,
             variadic,
             returns,

@@ -222,6 +222,7 @@ impl Generator {
             span: self.span(),
             in_primary_file: self.r.coin(),
             library_copy: self.r.coin(),
+            exported: self.r.coin(),
             params: Vec::new(),
             variadic: self.r.coin(),
             returns: (0..self.r.below(3)).map(|_| self.r.pick(&TYPES)).collect(),

@@ -1,7 +1,7 @@
 //! Which mutexes may be error-checking, robust or with a priority ceiling: locking them can fail without the program's fault.
 //!
-//! *May*. A kind comes from an attribute, from a static initialiser, or from a plain write ([`super::overwritten`]). Attributes are opaque: only the library's functions write them, so
-//! without a reachable call that sets such a kind no mutex has it, unless the attribute comes from outside.
+//! *May*. A kind comes from an attribute, from a static initialiser, or from a plain write ([`super::overwritten`]). Without a reachable call
+//! that sets such a kind no attribute has it, unless it comes from outside or something was written to it as plain memory.
 
 use super::Locks;
 use super::overwritten::Overwritten;
@@ -53,12 +53,17 @@ impl Kinds {
                 }
             }
         }
+        let overwritten = Overwritten::of(locks, inits.iter().map(|(_, attribute)| attribute));
+        let written = |attribute: &Released| match attribute {
+            Released::Anything => true,
+            Released::These(list) => list.iter().any(|place| overwritten.may_make_fallible(locks, *place)),
+        };
         let fallible = inits
             .into_iter()
-            .filter(|(_, attribute)| sets_kind || locks.is_foreign(attribute))
+            .filter(|(_, attribute)| sets_kind || locks.is_foreign(attribute) || written(attribute))
             .map(|(object, _)| object)
             .collect();
-        Kinds { fallible, overwritten: Overwritten::of(locks) }
+        Kinds { fallible, overwritten }
     }
 
     /// Whether a blocking lock can return without the lock.
@@ -73,7 +78,7 @@ impl Kinds {
         match places {
             Released::Anything => false,
             Released::These(list) => {
-                list.iter().any(|(object, at)| self.overwritten.may_be_fallible(locks, *object, *at))
+                list.iter().any(|place| self.overwritten.may_be_fallible(locks, *place, &self.fallible))
             }
         }
     }

@@ -1,7 +1,7 @@
-//! What plain writes may leave in the field of a mutex that holds its kind: an assigned initialiser, a copy of another mutex.
+//! What plain writes may leave in the field of a mutex, or of an attribute, that holds its kind: an assigned initialiser, a copy of another.
 //!
 //! *May*. Writes of zeros leave glibc's default kind, copies that of the source; whatever else is written may be the kind of a mutex that
-//! fails to lock.
+//! fails to lock. What the library's functions make of an attribute is not looked at here.
 
 use super::Locks;
 use raddle_absint::accesses::{self, Access, Kind};
@@ -23,6 +23,16 @@ pub(super) struct Overwritten {
     writes: BTreeMap<ObjectId, Vec<Write>>,
 }
 
+/// What a kind is looked for in.
+struct Search<'a> {
+    locks: &'a Locks<'a>,
+    /// Where the field is in the object, which has so many bytes.
+    offset: i64,
+    bytes: u64,
+    /// Objects that got a kind that makes locking fail, by a call: copies of them have it too.
+    fallible: &'a [Released],
+}
+
 struct Write {
     at: Offsets,
     bytes: u64,
@@ -31,7 +41,8 @@ struct Write {
 }
 
 enum What {
-    Zeros,
+    /// Zeros, or an attribute by the library.
+    Harmless,
     /// As many bytes as the field has.
     Number(i64),
     /// From the places of an operand.
@@ -40,8 +51,14 @@ enum What {
 }
 
 impl Overwritten {
-    pub fn of(locks: &Locks<'_>) -> Overwritten {
+    /// `attributes`: those that mutexes are initialised with.
+    pub fn of<'a>(locks: &Locks<'_>, attributes: impl Iterator<Item = &'a Released>) -> Overwritten {
         let mut objects: BTreeSet<ObjectId> = BTreeSet::new();
+        for places in attributes {
+            if let Released::These(list) = places {
+                objects.extend(list.iter().map(|(object, _)| *object));
+            }
+        }
         for (caller, calls) in locks.calls.from.iter() {
             for call in calls {
                 let (_, args) = call.parts(locks.program, caller);
@@ -87,18 +104,34 @@ impl Overwritten {
         found
     }
 
-    /// Whether the mutex at a place may have been given a kind that makes locking fail.
-    pub fn may_be_fallible(&self, locks: &Locks<'_>, object: ObjectId, mutex: Offsets) -> bool {
-        match shifted(mutex, kind_offset(locks.program.data_model)) {
-            Some(field) => self.may_hold(locks, object, field, &mut Vec::new()),
+    /// Whether the mutex at a place may have been given a kind that makes locking fail, by a plain write. `fallible` are mutexes that have
+    /// got one by a call.
+    pub fn may_be_fallible(
+        &self,
+        locks: &Locks<'_>,
+        (object, mutex): (ObjectId, Offsets),
+        fallible: &[Released],
+    ) -> bool {
+        let model = locks.program.data_model;
+        let (offset, bytes) = (kind_offset(model), SyncKind::Mutex.bytes(model));
+        let search = Search { locks, offset, bytes, fallible };
+        match shifted(mutex, offset) {
+            Some(field) => self.may_hold(&search, object, field, &mut Vec::new()),
             None => true,
         }
+    }
+
+    /// Whether an attribute may have been given such a kind by a plain write or its initialiser.
+    pub fn may_make_fallible(&self, locks: &Locks<'_>, (object, attribute): (ObjectId, Offsets)) -> bool {
+        let search = Search { locks, offset: 0, bytes: FIELD, fallible: &[] };
+        !starts_harmless(locks, object, attribute)
+            || self.may_hold(&search, object, attribute, &mut Vec::new())
     }
 
     /// The same of the field itself.
     fn may_hold(
         &self,
-        locks: &Locks<'_>,
+        search: &Search<'_>,
         object: ObjectId,
         field: Offsets,
         seen: &mut Vec<(ObjectId, Offsets)>,
@@ -107,15 +140,13 @@ impl Overwritten {
             return false;
         }
         seen.push((object, field));
-        let model = locks.program.data_model;
-        let Some(mutex) = shifted(field, -kind_offset(model)) else { return true };
-        let whole = SyncKind::Mutex.bytes(model);
+        let Some(start) = shifted(field, -search.offset) else { return true };
         let touches = |write: &&Write| {
-            may_overwrite(write.at, write.bytes, write.start, mutex, whole)
+            may_overwrite(write.at, write.bytes, write.start, start, search.bytes)
                 && write.at.may_overlap(write.bytes, field, FIELD)
         };
         self.writes.get(&object).into_iter().flatten().filter(touches).any(|write| match &write.what {
-            What::Zeros => false,
+            What::Harmless => false,
             What::Number(number) => {
                 !(write.at == field && write.bytes == FIELD && matches!(number, 0 | 1 | 3))
             }
@@ -124,13 +155,22 @@ impl Overwritten {
                 from.is_empty()
                     || from.iter().any(|(source, start)| match moved(write.at, field, *start) {
                         Some(there) => {
-                            !starts_harmless(locks, *source, there)
-                                || self.may_hold(locks, *source, there, seen)
+                            !starts_harmless(search.locks, *source, there)
+                                || search.is_made_fallible(*source, there)
+                                || self.may_hold(search, *source, there, seen)
                         }
                         None => true,
                     })
             }
         })
+    }
+}
+
+impl Search<'_> {
+    fn is_made_fallible(&self, object: ObjectId, field: Offsets) -> bool {
+        let Some(start) = shifted(field, -self.offset) else { return true };
+        let place = Released::These(vec![(object, start)]);
+        self.fallible.iter().any(|made| self.locks.overlap(made, &place))
     }
 }
 
@@ -143,11 +183,11 @@ fn what(locks: &Locks<'_>, access: &Access) -> What {
     };
     match &body.insts[access.index] {
         Inst::Store { value, .. } => match constant(*value) {
-            Some(0) => What::Zeros,
+            Some(0) => What::Harmless,
             Some(number) => What::Number(number),
             None => What::Anything,
         },
-        Inst::MemSet { byte, .. } if constant(*byte) == Some(0) => What::Zeros,
+        Inst::MemSet { byte, .. } if constant(*byte) == Some(0) => What::Harmless,
         Inst::MemCopy { src, .. } => copied(*src),
         Inst::Call { args, .. } => {
             let call = locks.calls.at(access.function, access.site);
@@ -156,8 +196,9 @@ fn what(locks: &Locks<'_>, access: &Access) -> What {
                 _ => None,
             });
             match (name, &args[..]) {
-                (Some("memset"), [_, byte, _]) if constant(byte.value) == Some(0) => What::Zeros,
-                (Some("bzero"), _) => What::Zeros,
+                (Some("memset"), [_, byte, _]) if constant(byte.value) == Some(0) => What::Harmless,
+                (Some("bzero"), _) => What::Harmless,
+                (Some(name), _) if name.starts_with("pthread_mutexattr_") => What::Harmless,
                 (Some("memcpy" | "memmove"), [_, src, _]) => copied(src.value),
                 _ => What::Anything,
             }

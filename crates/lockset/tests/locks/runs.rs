@@ -18,7 +18,7 @@ use raddle_machine::{Machine, ObjectKind, Status, TraceSink};
 use raddle_testkit::programs::{Profile, batch, generate, prefix, slice};
 use raddle_testkit::random::Random;
 use raddle_testkit::soak;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ fn held_in_the_fixtures() {
     for (number, file) in files.iter().enumerate().step_by(every) {
         let Ok(program) = lowered(file) else { continue };
         // That a handler's code runs when a thread exits is a gap of the analysis.
-        let unwinds = file.parent().is_some_and(|folder| folder.ends_with("unwinding"));
+        let unwinds = program.function_by_symbol("__pthread_register_cancel").is_some();
         if unwinds || program.function_by_symbol("main").is_none() {
             continue;
         }
@@ -161,8 +161,9 @@ fn run(s: &Solved, seed: u64, tally: &mut Tally) -> Result<(), String> {
     for _ in 0..3 {
         let options = Options { step_limit: 400, instruction_limit: 100_000, ..Options::default() };
         let Ok(mut machine) = Interp::new(program.clone(), models.clone(), options) else { return Ok(()) };
-        let (threads, places, owners) = (BTreeMap::new(), HashMap::new(), BTreeMap::new());
-        let mut watch = Watch { s, claims: &claims, threads, places, owners, tally };
+        let (threads, places) = (BTreeMap::new(), HashMap::new());
+        let (owners, destroyed) = (BTreeMap::new(), BTreeSet::new());
+        let mut watch = Watch { s, claims: &claims, threads, places, owners, destroyed, tally };
         let mut sink = TraceSink::default();
         let mut choices: Vec<Choice> = Vec::new();
         while machine.status() == Status::Running {
@@ -192,6 +193,8 @@ struct Watch<'a> {
     places: HashMap<Addr, Option<Place>>,
     /// Who was said to hold a word, and has not written it since.
     owners: BTreeMap<Place, ThreadId>,
+    /// And not initialised since.
+    destroyed: BTreeSet<Place>,
     tally: &'a mut Tally,
 }
 
@@ -205,6 +208,7 @@ impl Watch<'_> {
         let address = match event.kind {
             EventKind::Acquire { lock, .. } | EventKind::SemWait { sem: lock } => Some(lock),
             EventKind::Atomic { loc, .. } => Some(loc.start()),
+            EventKind::SyncInit { object } | EventKind::SyncDestroy { object } => Some(object),
             _ => None,
         };
         let place = address.and_then(|address| {
@@ -217,6 +221,11 @@ impl Watch<'_> {
         {
             self.owners.remove(place);
         }
+        match (&event.kind, &place) {
+            (EventKind::SyncInit { .. }, Some(place)) => self.destroyed.remove(place),
+            (EventKind::SyncDestroy { .. }, Some(place)) => self.destroyed.insert(place.clone()),
+            _ => false,
+        };
         let thread = self.threads.entry(event.thread).or_default();
         match event.kind {
             EventKind::Acquire { lock, mode } => {
@@ -245,6 +254,10 @@ impl Watch<'_> {
         self.tally.points += 1;
         for claim in claims {
             let name = Some(&claim.lock);
+            // To use it is undefined; one that another thread destroys in use is taken out of these facts later.
+            if self.destroyed.contains(&claim.lock) {
+                continue;
+            }
             self.tally.holds += 1;
             if claim.word {
                 let owner = *self.owners.entry(claim.lock.clone()).or_insert(event.thread);

@@ -1,8 +1,9 @@
-//! *May*: which mutexes are error-checking, robust or with a priority ceiling, so that locking them can fail without the program's fault; and what is counted.
+//! *May*: which mutexes are error-checking, robust or with a priority ceiling, so that locking them can fail without the program's
+//! fault; and what is counted.
 
 use super::super::accesses::Access;
 use super::super::code::Code;
-use super::overwritten;
+use super::overwritten::Kinded;
 use raddle_facts::{LockMode, ObjectId, ObjectKind, Offsets, Released};
 use raddle_ir::{DataModel, GlobalId};
 use raddle_libmodel::{Effect, LockFamily, SyncKind};
@@ -22,6 +23,7 @@ const ERROR_CHECKING: i32 = 2;
 impl Kinds {
     pub fn of(code: &Code<'_>, accesses: &[Access<'_>]) -> Kinds {
         let mut made: Vec<(Released, bool)> = Vec::new();
+        let attributes = Kinded::attributes(code, accesses);
         let mut is_set = false;
         let mut mutexes: BTreeMap<(ObjectId, Key), Offsets> = BTreeMap::new();
         for (caller, calls) in code.calls.from.iter() {
@@ -49,7 +51,10 @@ impl Kinds {
                             let places = |arg| {
                                 code.named(caller, args, arg).map_or(Released::Anything, |named| named.places)
                             };
-                            made.push((places(*object), is_foreign(code, &places(*attribute))));
+                            made.push((
+                                places(*object),
+                                may_be_fallible(code, &attributes, &places(*attribute)),
+                            ));
                         }
                         Effect::Libc(function) if function.0 == "pthread_mutexattr_settype" => {
                             is_set |= !matches!(constant(1), Some(0 | 1 | 3));
@@ -66,13 +71,15 @@ impl Kinds {
                 }
             }
         }
-        let fallible = made.into_iter().filter(|(_, foreign)| is_set || *foreign).map(|(object, _)| object);
+        let fallible = made.into_iter().filter(|(_, own)| is_set || *own).map(|(object, _)| object);
+        let fallible: Vec<Released> = fallible.collect();
+        let kinded = Kinded::mutexes(code, accesses, &fallible);
         let overwritten = mutexes
             .into_iter()
-            .filter(|((object, _), at)| overwritten::may_fail(code, accesses, *object, *at))
+            .filter(|((object, _), at)| kinded.may_be_given(*object, *at))
             .map(|(known, _)| known)
             .collect();
-        Kinds { fallible: fallible.collect(), overwritten }
+        Kinds { fallible, overwritten }
     }
 
     /// Whether a blocking lock of a mutex can return without it.
@@ -108,11 +115,13 @@ pub(super) fn is_one_more(family: LockFamily, held: LockMode, taken: LockMode) -
     }
 }
 
-fn is_foreign(code: &Code<'_>, places: &Released) -> bool {
+/// Whether an attribute may have a kind that makes locking fail without a call that sets it.
+fn may_be_fallible(code: &Code<'_>, attributes: &Kinded<'_>, places: &Released) -> bool {
     match places {
         Released::Anything => true,
-        Released::These(list) => list.iter().any(|(object, _)| {
+        Released::These(list) => list.iter().any(|(object, at)| {
             matches!(code.kind(*object), ObjectKind::Unknown | ObjectKind::Outside(_) | ObjectKind::Library)
+                || attributes.may_have(*object, *at)
         }),
     }
 }

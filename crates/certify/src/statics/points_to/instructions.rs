@@ -143,7 +143,7 @@ pub(crate) fn check(code: &Code<'_>, carried: &[bool], at: At, inst: &Inst) -> R
 
 /// Per register: whether its value may go on to memory, to another function, or into an address. What the facts say of the others
 /// does not matter.
-pub(crate) fn carried(function: &Function) -> Vec<bool> {
+pub(crate) fn carried(code: &Code<'_>, function: &Function) -> Vec<bool> {
     let mut carried = vec![false; function.regs.len()];
     let mut passes: Vec<(Reg, Reg)> = Vec::new();
     for block in function.blocks.values() {
@@ -158,6 +158,7 @@ pub(crate) fn carried(function: &Function) -> Vec<bool> {
         for inst in &block.insts {
             match inst {
                 Inst::Copy { dst, a, .. } => pass(&mut passes, *a, *dst),
+                Inst::Bin { op, ty, .. } if !gives_address(code, *op, *ty) => {}
                 Inst::Bin { dst, a, b, .. } => {
                     [*a, *b].iter().for_each(|from| pass(&mut passes, *from, *dst))
                 }
@@ -300,18 +301,13 @@ fn number(code: &Code<'_>, function: FunctionId, operand: Operand, ty: Ty) -> Op
 fn binary(code: &Code<'_>, at: At, op: BinOp, ty: Ty, a: Operand, b: Operand) -> Result<Places, Refusal> {
     let f = at.function;
     let (left, right) = (code.held(at, a)?, code.held(at, b)?);
+    if !gives_address(code, op, ty) {
+        return Ok(Places::new());
+    }
     if ty.access_bytes(code.pointer_bytes()) < code.pointer_bytes() {
-        // A piece of an address: moved and masked it is still one, computed with it is a number.
-        return Ok(match op {
-            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::And | BinOp::Or | BinOp::Xor => {
-                let mut both = code.lost(&left);
-                both.extend(code.lost(&right));
-                both
-            }
-            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem => {
-                Places::new()
-            }
-        });
+        let mut both = code.lost(&left);
+        both.extend(code.lost(&right));
+        return Ok(both);
     }
     let by = |number: i64| Offsets::exact(number);
     Ok(match (op, number(code, f, a, ty), number(code, f, b, ty)) {
@@ -326,6 +322,16 @@ fn binary(code: &Code<'_>, at: At, op: BinOp, ty: Ty, a: Operand, b: Operand) ->
             both
         }
     })
+}
+
+/// Whether an operation on addresses, or on pieces of them, may give one: a piece that is moved and masked still is one, computed with it is
+/// a number.
+fn gives_address(code: &Code<'_>, op: BinOp, ty: Ty) -> bool {
+    let moves = match op {
+        BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::And | BinOp::Or | BinOp::Xor => true,
+        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem => false,
+    };
+    moves || ty.access_bytes(code.pointer_bytes()) >= code.pointer_bytes()
 }
 
 /// Whether the result of an atomic operation of this width may be an address: as in `binary`.
