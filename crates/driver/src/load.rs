@@ -180,7 +180,7 @@ impl Loaded {
     }
 }
 
-/// Failed try and timed operations, successful compare-exchanges, the value of a semaphore.
+/// Failed try and timed operations, successful compare-exchanges, the value of a semaphore, what is ready and which numbers descriptors get.
 fn unordered_outcome(effect: &Effect) -> bool {
     match effect {
         Effect::Lock { how, .. }
@@ -188,6 +188,7 @@ fn unordered_outcome(effect: &Effect) -> bool {
         | Effect::Cond(CondOp::Wait { how, .. }, _)
         | Effect::Thread(ThreadOp::Join { how, .. }, _) => *how != How::Block,
         Effect::Sem(SemOp::GetValue { .. }, _) | Effect::Atomic(_) => true,
+        Effect::Libc(function) => function.descriptor_use().is_some(),
         _ => false,
     }
 }

@@ -30,6 +30,7 @@
 //! | arrival and departure of one round | dependent | order; of different rounds independent |
 //! | two departures | independent | nothing changes |
 //! | two passes of a once object that is done | independent | order comes from the initialiser alone |
+//! | two operations on a common part of the library's state | dependent | what is read, found or drawn next |
 //! | two operations on one pipe, socket pair or eventfd, or on descriptors of any | dependent | what is in it, who has which number |
 //! | initialisation or destruction of an object and anything on it | dependent | a new life |
 //! | a write over the bytes of a synchronisation object and anything on it | dependent | |
@@ -58,7 +59,10 @@ pub fn dependent(a: &Footprint, b: &Footprint) -> bool {
         (Memory { loc, write }, sync) | (sync, Memory { loc, write }) => {
             *write && sync.objects().into_iter().flatten().any(|object| covers(*loc, object))
         }
-        (Channel(channel), Channel(other)) => channel.is_none() || other.is_none() || channel == other,
+        (Channel(Some(channel)), Channel(Some(other))) => {
+            channel == other || (channel.object == other.object && channel.offset & other.offset != 0)
+        }
+        (Channel(_), Channel(_)) => true,
         (Creation, Creation) => true,
         (Thread(thread), Thread(other)) => thread == other,
         (Lock { lock, using }, Lock { lock: other_lock, using: other }) => {
@@ -155,7 +159,7 @@ pub enum Footprint {
         once: Addr,
         using: OnceUse,
     },
-    /// A pipe, socket pair or eventfd; `None` concerns all of them.
+    /// A pipe, socket pair or eventfd, or parts of the library's state, which are bits of the offset; `None` concerns all of them.
     Channel(Option<Addr>),
     /// Initialisation or destruction.
     Object(Addr),

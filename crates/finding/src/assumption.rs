@@ -41,7 +41,7 @@ impl Assumption {
         },
         Assumption {
             id: "A-EXTNAME",
-            text: "functions without body or model use no function and no state of the C library that they were not given",
+            text: "functions without body or model use no state of the C library that they were not given",
         },
         Assumption { id: "A-IGNORE", text: "functions that raddle.toml ignores do nothing and return 0" },
         Assumption { id: "A-ASM", text: "inline assembly changes its operands only" },
@@ -51,6 +51,10 @@ impl Assumption {
         Assumption {
             id: "A-LAYOUT",
             text: "types that the headers redefine have the layout of this compiler",
+        },
+        Assumption {
+            id: "A-ADDRESS",
+            text: "addresses and thread handles that are used as numbers have one value each",
         },
         Assumption { id: "A-SIGNAL", text: "no signal handler runs" },
         Assumption { id: "A-IO", text: "files and sockets behave as the built-in model" },

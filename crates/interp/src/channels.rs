@@ -1,24 +1,31 @@
-//! Pipes, socket pairs and eventfds inside the process: what is in them, and which descriptors are their ends.
+//! Pipes, socket pairs, eventfds and epolls inside the process: what is in them, and which descriptors are their ends.
 //!
 //! A read takes what is there, up to what was asked for, and waits while nothing is there and somebody could still write: POSIX (`read`)
-//! lets it return fewer bytes than are there only after a signal, and A-SIGNAL excludes these. A write of up to [`PIPE_BUF`] bytes happens at once; longer
-//! ones may be mixed with others and are not modelled. Nor is more unread than any Linux system takes without waiting, so
+//! lets it return fewer bytes than are there only after a signal, and A-SIGNAL excludes these. A write happens at once: POSIX says so up to 4096
+//! bytes, Linux does it as long as there is room. More unread than any Linux system takes without waiting is not modelled, so
 //! that a write never waits here.
 //!
 //! Kept apart from the state of the library (`libc::LibState`), which a call that stops in the middle takes back: operations here
 //! happen as a whole.
 
+use crate::readiness::{Epoll, Wait, Watched};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// Bytes that a write puts into a pipe as a whole (Linux, `limits.h`).
-pub(crate) const PIPE_BUF: usize = 4096;
+const PAGE: usize = 4096;
 
 /// A pipe of Linux has sixteen pages. Two writes share a page where they fit, so that two pages in a row hold more than one page of
 /// bytes; the first one may be read in part.
-pub(crate) const MOST_UNREAD: usize = 7 * PIPE_BUF;
+pub(crate) const MOST_UNREAD: usize = 7 * PAGE;
+
+/// What one write puts into an empty pipe.
+pub(crate) const MOST_AT_ONCE: usize = 16 * PAGE;
 
 /// A socket of Linux charges each write for its management as well; with the default buffer it takes at least so many.
 pub(crate) const MOST_MESSAGES: usize = 64;
+
+/// Datagrams that wait at most (`max_dgram_qlen`).
+pub(crate) const MOST_DATAGRAMS: usize = 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Channels {
@@ -26,6 +33,7 @@ pub struct Channels {
     descriptions: Vec<Description>,
     /// By descriptor: which open file description it stands for.
     open: BTreeMap<i32, usize>,
+    pub(crate) epolls: Vec<Epoll>,
     /// Numbers that stood for one. They are not given again: who still uses one is noticed.
     closed: BTreeSet<i32>,
 }
@@ -44,6 +52,8 @@ pub(crate) struct Stream {
     pub(crate) count: u64,
     /// The writing side was shut down.
     pub(crate) shut: bool,
+    /// Of a socket: the writing end was closed before all that was sent to it had been read. The next read at the end fails once.
+    pub(crate) reset: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,10 +63,14 @@ pub(crate) enum StreamKind {
     Socket,
     /// The same with messages that stay apart.
     Messages,
+    /// Messages that stay apart, without an end of the stream.
+    Datagrams,
     /// An eventfd that a read sets back to 0.
     Counter,
     /// An eventfd that a read takes one from.
     Semaphore,
+    /// What an epoll was told; it is neither read nor written.
+    Interests,
 }
 
 /// What POSIX calls an open file description: shared by duplicated descriptors.
@@ -64,6 +78,8 @@ pub(crate) enum StreamKind {
 pub(crate) struct Description {
     pub(crate) reads: Option<usize>,
     pub(crate) writes: Option<usize>,
+    /// The epoll that it is.
+    pub(crate) epoll: Option<usize>,
     pub(crate) blocking: Blocking,
 }
 
@@ -75,31 +91,44 @@ pub(crate) enum Blocking {
 }
 
 /// An operation that a thread stands before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Use {
-    /// The end that it is about; `None` where it makes new ones.
+    /// The end that it is about; `None` where it makes new ones, or asks about several.
     pub(crate) descriptor: Option<i32>,
     pub(crate) kind: UseKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum UseKind {
-    Read,
+    /// Takes what is there; whether it waits for something.
+    Read(Blocking),
     Write,
     /// Changes which descriptors there are, or what they are like.
     Descriptors,
+    /// Uses these parts of the library's state, see `sync::shared`.
+    Shared(u32),
+    /// Waits until something can be done with one of them.
+    Waits(Arc<Wait>),
+}
+
+/// Descriptors of a description after one was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remaining {
+    None,
+    Others,
 }
 
 impl Stream {
     fn new(kind: StreamKind, count: u64) -> Stream {
-        Stream { kind, unread: Vec::new(), place: 0, messages: Vec::new(), count, shut: false }
+        Stream { kind, unread: Vec::new(), place: 0, messages: Vec::new(), count, shut: false, reset: false }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         match self.kind {
             StreamKind::Pipe | StreamKind::Socket => self.unread.is_empty(),
-            StreamKind::Messages => self.messages.is_empty(),
+            StreamKind::Messages | StreamKind::Datagrams => self.messages.is_empty(),
             StreamKind::Counter | StreamKind::Semaphore => self.count == 0,
+            StreamKind::Interests => true,
         }
     }
 
@@ -107,8 +136,9 @@ impl Stream {
     pub(crate) fn name(&self, number: usize) -> String {
         let what = match self.kind {
             StreamKind::Pipe => "pipe",
-            StreamKind::Socket | StreamKind::Messages => "socket pair",
+            StreamKind::Socket | StreamKind::Messages | StreamKind::Datagrams => "socket pair",
             StreamKind::Counter | StreamKind::Semaphore => "eventfd",
+            StreamKind::Interests => "epoll",
         };
         format!("{what} {number}")
     }
@@ -158,10 +188,31 @@ impl Channels {
         }
     }
 
-    pub(crate) fn close(&mut self, descriptor: i32) -> Option<Description> {
+    /// The description, and whether this was the last descriptor of it.
+    pub(crate) fn close(&mut self, descriptor: i32) -> Option<(Description, Remaining)> {
         let at = self.open.remove(&descriptor)?;
         self.closed.insert(descriptor);
-        Some(self.descriptions[at])
+        let description = self.descriptions[at];
+        if self.open.values().any(|other| *other == at) {
+            return Some((description, Remaining::Others));
+        }
+        for epoll in &mut self.epolls {
+            epoll.interests.retain(|_, interest| interest.watched != Watched::Description(at));
+        }
+        Some((description, Remaining::None))
+    }
+
+    /// The number of the description that a descriptor stands for.
+    pub(crate) fn description(&self, descriptor: i32) -> Option<usize> {
+        self.open.get(&descriptor).copied()
+    }
+
+    pub(crate) fn described(&self, number: usize) -> &Description {
+        &self.descriptions[number]
+    }
+
+    pub(crate) fn described_all(&self) -> impl Iterator<Item = &Description> {
+        self.descriptions.iter()
     }
 
     pub(crate) fn set_blocking(&mut self, descriptor: i32, blocking: Blocking) {
@@ -171,25 +222,34 @@ impl Channels {
     }
 
     pub(crate) fn has_writers(&self, stream: usize) -> bool {
-        !self.streams[stream].shut && self.ends().any(|end| end.writes == Some(stream))
+        !self.streams[stream].shut && self.open_ends().any(|end| end.writes == Some(stream))
+    }
+
+    /// Whether nothing more will come, and readers get to know.
+    pub(crate) fn has_ended(&self, stream: usize) -> bool {
+        self.streams[stream].kind != StreamKind::Datagrams && !self.has_writers(stream)
     }
 
     pub(crate) fn has_readers(&self, stream: usize) -> bool {
-        self.ends().any(|end| end.reads == Some(stream))
+        self.open_ends().any(|end| end.reads == Some(stream))
     }
 
-    fn ends(&self) -> impl Iterator<Item = &Description> {
+    fn open_ends(&self) -> impl Iterator<Item = &Description> {
         self.open.values().map(|at| &self.descriptions[*at])
     }
 
     /// Whether the operation would end at once, with a result or an error.
     pub(crate) fn is_ready(&self, operation: &Use) -> bool {
-        if operation.kind != UseKind::Read {
-            return true;
+        match &operation.kind {
+            UseKind::Read(Blocking::Yes) => {}
+            UseKind::Waits(wait) => return self.ends(wait),
+            UseKind::Read(Blocking::No) | UseKind::Write | UseKind::Descriptors | UseKind::Shared(_) => {
+                return true;
+            }
         }
         match operation.descriptor.and_then(|descriptor| self.at(descriptor)) {
             Some(Description { reads: Some(stream), blocking: Blocking::Yes, .. }) => {
-                !self.streams[stream].is_empty() || !self.has_writers(stream)
+                !self.streams[stream].is_empty() || self.has_ended(stream)
             }
             _ => true,
         }
@@ -199,9 +259,9 @@ impl Channels {
     pub(crate) fn concerned(&self, operation: &Use) -> Option<usize> {
         let description = self.at(operation.descriptor?)?;
         match operation.kind {
-            UseKind::Read => description.reads,
+            UseKind::Read(_) => description.reads,
             UseKind::Write => description.writes,
-            UseKind::Descriptors => None,
+            UseKind::Descriptors | UseKind::Shared(_) | UseKind::Waits(_) => None,
         }
     }
 }

@@ -6,11 +6,12 @@ use crate::libc::SharedState;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::reached::Reached;
+use crate::sync::numbers_are_seen;
 use crate::thread::Frame;
 use crate::values::{self, Values};
 use raddle_base::SiteId;
 use raddle_ir::{BlockId, FunctionId, Program, Ty};
-use raddle_libmodel::{Meaning, Models};
+use raddle_libmodel::{Effect, LibcFn, Meaning, Models};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -26,6 +27,8 @@ pub(crate) struct Image {
     pub main: FunctionId,
     pub pointer_bits: u8,
     pub shared: SharedState,
+    /// Whether the program can see numbers of descriptors.
+    pub numbers_are_seen: bool,
     /// Number of each function's block 0 among all blocks.
     pub first_blocks: Vec<u32>,
     /// Whether the ids of threads are used for joining only, once somebody wants to know.
@@ -70,6 +73,7 @@ impl Image {
             .collect();
         let values = values::of_calls(&program, &models, &*options.values);
         let shared = SharedState::of(&models);
+        let numbers_are_seen = numbers_are_seen(&models);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
         let reached = Reached::new(program.sites.len(), &funcs);
         Self {
@@ -82,10 +86,18 @@ impl Image {
             main,
             pointer_bits,
             shared,
+            numbers_are_seen,
             first_blocks,
             ids_are_joined: OnceLock::new(),
             reached,
         }
+    }
+
+    /// Whether the program calls `sem_unlink`.
+    pub fn removes_semaphores(&self) -> bool {
+        let removes =
+            |meaning: &Meaning| matches!(meaning, Meaning::Effect(Effect::Libc(LibcFn("sem_unlink")), _));
+        self.models.meanings.values().any(removes)
     }
 
     pub fn func(&self, function: FunctionId) -> &Func {

@@ -19,8 +19,8 @@
 //! * Where accesses are visible, each access of a copy or of a library call is a step of its own. What a synchronisation call
 //!   reads and writes besides its lock (the result of a join, an attribute, a `timespec`) belongs to its step.
 //! * The id of a new thread is written before it starts. Locals of the main thread outlive its `pthread_exit`.
-//! * Reading what was never written gives a fixed pattern, a local that `mem2reg` found unassigned reads as 0 (both A-UNINIT; a value
-//!   that is unassigned on one of several paths only is not noticed).
+//! * Reading what was never written gives a fixed pattern, a local that `mem2reg` found unassigned reads as 0 (both A-UNINIT; also where
+//!   the way that was taken leaves a local unassigned that may be read later, whether it is or not).
 //! * `__VERIFIER_nondet_*` tries values that stand for all where that is easy to see (`values`); elsewhere a few, and
 //!   `incomplete_reasons` then says so, and `safe` must not be said.
 //! * A crash, a failed assertion, an unsupported construct and a limit inside the machine let other threads move first, like any end
@@ -49,7 +49,9 @@ mod machine;
 mod memory;
 mod names;
 mod options;
+mod outside;
 mod reached;
+mod readiness;
 mod schedule;
 mod start;
 mod stutter;
@@ -62,5 +64,6 @@ mod world;
 
 pub use branches::{Merge, ReportedBranches};
 pub use machine::{Checkpoint, Interp};
-pub use options::{Options, Outside, SpuriousWakeups, StartError};
+pub use options::{Options, SpuriousWakeups, StartError};
+pub use outside::Outside;
 pub use reached::By;

@@ -1,13 +1,10 @@
 //! What a run is given: input, limits, which freedom of the environment is explored.
 
 use crate::branches::ReportedBranches;
+use crate::outside::Outside;
 use crate::values::{Representatives, ValueSource};
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -61,42 +58,6 @@ impl Default for Options {
             output_limit: 16 << 20,
         }
     }
-}
-
-/// Of a file; `None`: there is none that can be read.
-type Contents = Option<Arc<Vec<u8>>>;
-
-/// Regular files that exist outside, each read once: what a program finds there is the same in every execution. Nothing is written.
-#[derive(Debug, Default)]
-pub struct Outside {
-    readable: bool,
-    seen: Mutex<BTreeMap<Vec<u8>, Contents>>,
-}
-
-/// Larger files do not exist for the program.
-const LARGEST_FILE: u64 = 16 << 20;
-
-impl Outside {
-    /// Files are read as they are. Without this there are none.
-    pub fn readable() -> Self {
-        Self { readable: true, ..Self::default() }
-    }
-
-    pub(crate) fn get(&self, path: &[u8]) -> Option<Arc<Vec<u8>>> {
-        let special = |folder: &[u8]| path.starts_with(folder);
-        if !self.readable || [&b"/dev/"[..], b"/proc/", b"/sys/"].into_iter().any(special) {
-            return None;
-        }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.entry(path.to_vec()).or_insert_with(|| read(path)).clone()
-    }
-}
-
-fn read(path: &[u8]) -> Option<Arc<Vec<u8>>> {
-    let path = Path::new(OsStr::from_bytes(path));
-    let metadata = std::fs::metadata(path).ok()?;
-    let fits = metadata.is_file() && metadata.len() <= LARGEST_FILE;
-    fits.then(|| std::fs::read(path).ok()).flatten().map(Arc::new)
 }
 
 /// Why a program cannot be run at all.

@@ -1,8 +1,10 @@
 //! Which choices are open, and what a step does.
 
+use crate::channels::{Use, UseKind};
 use crate::exec::Halt;
 use crate::machine::Interp;
 use crate::options::SpuriousWakeups;
+use crate::readiness;
 use crate::stutter::{self, local_token};
 use crate::sync::cond::{SIGNALLED, SPURIOUS, TIMED_OUT};
 use crate::sync::{OnceState, Readiness, SyncObject};
@@ -70,7 +72,7 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
             Ok(())
         }
         Action::Effect => cx.perform_present(choice.variant),
-        Action::Channel(operation) => cx.perform_channel(operation),
+        Action::Channel(operation) => cx.perform_channel(&operation),
         Action::WaitEnd(wait) => cx.perform_wait_end(wait, choice.variant),
         Action::BarrierLeave { barrier, round, serial } => {
             cx.perform_leave(barrier, round, serial);
@@ -219,6 +221,7 @@ fn stuck(interp: &mut Interp) {
         let asleep = view.asleep(thread);
         spinning |= asleep;
         chance |= asleep && thread.stutter.sleep.is_some_and(|sleep| sleep.chance || sleep.elsewhere);
+        chance |= waits_for_outside(thread);
         problems.push(problem);
     }
     if chance {
@@ -232,6 +235,16 @@ fn stuck(interp: &mut Interp) {
     }
     interp.world.problems.extend(problems);
     interp.world.state.status = if spinning { Status::Livelock } else { Status::Deadlock };
+}
+
+/// Something that happens outside of the process may let the thread go on: the environment has chosen that nothing does.
+fn waits_for_outside(thread: &Thread) -> bool {
+    match &thread.stand {
+        Stand::Before { action: Action::Channel(Use { kind: UseKind::Waits(wait), .. }), .. } => {
+            wait.until == readiness::Until::ReadyOrOutside
+        }
+        _ => false,
+    }
 }
 
 /// What decides about choices.

@@ -1,14 +1,14 @@
 //! The state before the first step: globals in memory, arguments and environment, the main thread before its beginning.
 
-use crate::image::Image;
+use crate::image::{Callable, Image};
 use crate::libc::{LibState, STREAM_BYTES, STREAM_KEYS};
 use crate::live::LiveCache;
 use crate::memory::{Birth, Fill, Full, Memory, Name, Named, StackId};
 use crate::options::{Options, StartError};
-use crate::sync::SyncTable;
+use crate::sync::{SHARED, SyncTable, uses_shared_state};
 use crate::thread::{Action, Stand, Thread};
 use crate::thunks::{self, Thunked};
-use crate::world::{Lasting, State, Watch, World};
+use crate::world::{Lasting, Operating, State, Watch, World};
 use raddle_base::SiteId;
 use raddle_event::ThreadId;
 use raddle_ir::{FunctionId, Global, Init, Program, SymbolRef, Ty};
@@ -71,7 +71,7 @@ pub(crate) fn start(
         spawned: Vec::new(),
         live: LiveCache::default(),
         nested_result: 0,
-        on_channel: false,
+        operating: Operating::No,
         main_args: Arc::new(main_args),
         instructions: 0,
     };
@@ -195,6 +195,12 @@ fn library_variables(
         if let Some(at) = memory.find(address, u64::from(bytes)) {
             memory.store_bytes(at, &value.to_le_bytes()[..bytes as usize], named);
         }
+    }
+    // It is the same whoever comes first.
+    let shares = |function| matches!(image.callable(function), Callable::Effect(effect, _) if uses_shared_state(effect));
+    if program.functions.ids().any(shares) {
+        let label = memory.records.label(SHARED);
+        blocks.insert(SHARED.to_owned(), memory.allocate(library_birth(1, label, None))?);
     }
     Ok(blocks)
 }

@@ -89,7 +89,7 @@ impl Cx<'_> {
                 sum |= 1;
             }
         }
-        sum = mix(sum, phase_word(&self.thread.phase));
+        sum = mix(sum ^ u64::from(self.thread.failures), phase_word(&self.thread.phase));
         sum =
             self.thread.specific.iter().fold(sum, |sum, (key, value)| mix(sum ^ u64::from(*key), value | 1));
         sum = self.thread.cleanups.iter().fold(sum, |sum, cleanup| {

@@ -38,6 +38,8 @@ pub(crate) struct Thread {
     pub nesting: u32,
     /// Failures without a reason since the last success of an operation that may fail so.
     pub spurious: u32,
+    /// Calls that went another way than they would here and now.
+    pub failures: u32,
     /// Reported branches, the innermost last.
     pub open: Vec<OpenBranch>,
 }
@@ -233,6 +235,7 @@ impl Clone for Thread {
             exiting,
             nesting,
             spurious,
+            failures,
             open,
         } = from;
         self.id = *id;
@@ -255,6 +258,7 @@ impl Clone for Thread {
         self.exiting = *exiting;
         self.nesting = *nesting;
         self.spurious = *spurious;
+        self.failures = *failures;
         self.open.clone_from(open);
     }
 }
@@ -278,6 +282,7 @@ impl Thread {
             exiting: None,
             nesting: 0,
             spurious: 0,
+            failures: 0,
             open: Vec::new(),
         }
     }

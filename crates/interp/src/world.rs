@@ -29,12 +29,19 @@ pub(crate) struct World {
     pub live: LiveCache,
     /// Result of the library callback that has just returned.
     pub nested_result: u128,
-    /// The library call in progress is an operation on a channel.
-    pub on_channel: bool,
+    pub operating: Operating,
     /// Arguments of `main`.
     pub main_args: Arc<Vec<(u128, Ty)>>,
     /// Instructions executed since the machine was made; never set back.
     pub instructions: u64,
+}
+
+/// Whether the library call in progress is a visible operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operating {
+    No,
+    OnSharedState,
+    OnChannel,
 }
 
 /// The part that a checkpoint keeps as a copy.

@@ -295,6 +295,14 @@ pub enum ThreadOp {
 /// Where `pthread_attr_t` keeps its flags, in both data models: after `sched_priority` and the policy.
 pub const ATTR_FLAGS_OFFSET: u64 = 8;
 
+/// Bytes of a `pthread_attr_t`.
+pub const fn attr_bytes(model: DataModel) -> u64 {
+    match model {
+        DataModel::Lp64 => 56,
+        DataModel::Ilp32 => 36,
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CancelSetting {
     /// 0 enabled, 1 disabled.
@@ -340,6 +348,7 @@ pub enum SemOp {
     /// `sem_open(name, flags, mode, value)`: returns the semaphore of that name.
     Open {
         name: Arg,
+        flags: Arg,
         value: Arg,
     },
 }
@@ -525,31 +534,79 @@ impl LibcFn {
         KEEP_POINTERS.contains(&self.0)
     }
 
-    /// Whether it may be a visible operation, which waits for other threads and is ordered with them, and in which way. The rest of
-    /// what takes descriptors asks about them or is unsupported for these.
+    /// Whether it may be a visible operation, which waits for other threads, is ordered with them or gives them numbers of descriptors,
+    /// and in which way. The rest of what takes descriptors asks about them or is unsupported for these.
     pub fn descriptor_use(self) -> Option<DescriptorUse> {
+        let reads = |size, flags| DescriptorUse::Reads { size, flags };
+        let asks = |about, limit| DescriptorUse::Asks { about, limit };
         Some(match self.0 {
-            "pipe" | "pipe2" | "socketpair" | "eventfd" => DescriptorUse::Makes,
-            "read" | "__read_chk" | "recv" | "recvfrom" => DescriptorUse::Reads { size: Arg(2) },
-            "write" | "writev" | "send" | "sendto" => DescriptorUse::Writes,
-            "close" | "dup" | "dup2" | "dup3" | "fcntl" | "shutdown" => DescriptorUse::Changes,
+            "pipe" | "pipe2" | "socketpair" | "eventfd" | "epoll_create" | "epoll_create1" => {
+                DescriptorUse::Makes
+            }
+            "open" | "openat" | "creat" | "socket" | "fopen" | "freopen" | "tmpfile" => DescriptorUse::Opens,
+            "fclose" => DescriptorUse::ClosesStream,
+            "accept" => DescriptorUse::Accepts,
+            "read" | "__read_chk" => reads(Some(Arg(2)), None),
+            "recv" | "recvfrom" => reads(Some(Arg(2)), Some(Arg(3))),
+            "recvmsg" => reads(None, Some(Arg(2))),
+            "write" | "writev" | "send" | "sendto" | "sendmsg" => DescriptorUse::Writes,
+            "close" => DescriptorUse::Closes,
+            "dup" | "dup2" | "dup3" | "fcntl" | "shutdown" | "epoll_ctl" => DescriptorUse::Changes,
+            "poll" => asks(DescriptorSet::Entries, TimeLimit::Milliseconds(Arg(2))),
+            "ppoll" => asks(DescriptorSet::Entries, TimeLimit::Behind(Arg(2))),
+            "select" | "pselect" => asks(DescriptorSet::Bits, TimeLimit::Behind(Arg(4))),
+            "epoll_wait" => asks(DescriptorSet::Epoll, TimeLimit::Milliseconds(Arg(3))),
             _ => return None,
         })
     }
 }
 
-/// What a library function does with the descriptor that is its first argument, where that may be an end of a pipe, a socket pair or an eventfd.
+/// What a library function does with descriptors: the one that is its first argument, where that may be an end of a pipe, a socket pair or
+/// an eventfd, or an epoll, if nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptorUse {
-    /// Makes new ones.
+    /// Makes new ones of these.
     Makes,
-    /// Reads from it, up to `size` bytes: waits for some unless that is 0.
+    /// Makes a descriptor of something else.
+    Opens,
+    /// The same, from the first argument.
+    Accepts,
+    /// Reads from it, up to `size` bytes if that is an argument: waits for some unless it is 0 or a flag forbids it.
     Reads {
-        size: Arg,
+        size: Option<Arg>,
+        flags: Option<Arg>,
     },
     Writes,
-    /// Changes it, closes it, or makes another one like it.
+    Closes,
+    /// Closes what is behind a `FILE`.
+    ClosesStream,
+    /// Changes it, or makes another one like it.
     Changes,
+    /// Waits until something can be done with one of several.
+    Asks {
+        about: DescriptorSet,
+        limit: TimeLimit,
+    },
+}
+
+/// Where descriptors are that a function asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DescriptorSet {
+    /// An array of `struct pollfd`.
+    Entries,
+    /// Three sets of bits.
+    Bits,
+    /// Those that an epoll watches.
+    Epoll,
+}
+
+/// How long it waits at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// A number; without limit if it is negative.
+    Milliseconds(Arg),
+    /// A structure; without limit if there is none.
+    Behind(Arg),
 }
 
 /// Names as in [`LibcFn`], sorted.

@@ -8,15 +8,18 @@
 mod effect;
 pub mod memory;
 mod resolve;
+mod shared;
 mod table;
 mod variable;
 
 pub use effect::{
-    ATTR_FLAGS_OFFSET, Answer, Arg, AtomicCall, CancelSetting, CondOp, DescriptorUse, Effect, Fail, FetchOp,
-    Handlers, How, KernelAtomic, KernelOrder, KernelResult, KernelWidth, LibcFn, LockFamily, Mode, OnceStyle,
-    ProcessOp, Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
+    ATTR_FLAGS_OFFSET, Answer, Arg, AtomicCall, CancelSetting, CondOp, DescriptorSet, DescriptorUse, Effect,
+    Fail, FetchOp, Handlers, How, KernelAtomic, KernelOrder, KernelResult, KernelWidth, LibcFn, LockFamily,
+    Mode, OnceStyle, ProcessOp, Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TimeLimit, TlsOp,
+    VerifierOp, attr_bytes,
 };
 pub use memory::{MemoryEffect, memory};
 pub use resolve::{Meaning, Models};
+pub use shared::SharedUse;
 pub use table::{Row, lookup, rows};
 pub use variable::{Variable, variable};

@@ -73,6 +73,38 @@ pub enum Doubt {
     NotNull(Arg),
     /// The format that the argument points to may have the conversion `%p`.
     HasPointerConversion(Arg),
+    /// The flags of a map may not be those of fresh memory.
+    MapsMemoryInUse(Arg),
+    /// Advice on memory may take its contents away.
+    LosesContents(Arg),
+}
+
+impl Doubt {
+    pub fn arg(self) -> Arg {
+        match self {
+            Doubt::NotNull(arg)
+            | Doubt::HasPointerConversion(arg)
+            | Doubt::MapsMemoryInUse(arg)
+            | Doubt::LosesContents(arg) => arg,
+        }
+    }
+}
+
+/// Whether a map with these flags of Linux is memory that nobody else has: anonymous, or a private copy of a file, and at an address of
+/// the system's choice (not `MAP_FIXED`, `MAP_FIXED_NOREPLACE`).
+pub fn maps_fresh_memory(flags: i64) -> bool {
+    let (shared, anonymous) = (flags & 0x01 != 0, flags & 0x20 != 0);
+    !maps_at_fixed_address(flags) && (anonymous || !shared)
+}
+
+/// Whether a map with these flags is put where the caller says.
+pub fn maps_at_fixed_address(flags: i64) -> bool {
+    flags & 0x10_0010 != 0
+}
+
+/// Whether this advice leaves the contents of memory alone: normal, random, sequential, will need.
+pub fn keeps_contents(advice: i64) -> bool {
+    (0..=3).contains(&advice)
 }
 
 /// Whether a format may have the conversion `%p`.
@@ -206,8 +238,6 @@ pub enum Library {
     HostEntry,
     /// Holds the string that `openlog` was given.
     LogName,
-    /// What a `DIR *` points to.
-    Directory,
     /// All bytes that have left the memory, in files, pipes and sockets. Calls exchange them in no order: touches are atomic.
     Written,
 }
@@ -349,7 +379,6 @@ impl Library {
             | Library::CharacterTable
             | Library::Semaphore
             | Library::HostEntry
-            | Library::Directory
             | Library::Written => true,
         }
     }
@@ -361,8 +390,8 @@ impl Library {
             Library::Random48 => Some("state of drand48"),
             Library::Locale => Some("locale"),
             Library::LoginName => Some("name of getlogin"),
-            Library::HostEntry => Some("entry of gethostbyname"),
             Library::StrtokPlace
+            | Library::HostEntry
             | Library::BrokenDownTime
             | Library::TimeText
             | Library::Stream
@@ -371,7 +400,6 @@ impl Library {
             | Library::CharacterTable
             | Library::Semaphore
             | Library::LogName
-            | Library::Directory
             | Library::Written => None,
         }
     }

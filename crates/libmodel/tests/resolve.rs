@@ -46,6 +46,7 @@ fn returning(
         span: None::<Span>,
         in_primary_file: defined == Defined::InPrimaryFile,
         library_copy: defined == Defined::Copy,
+        exported: true,
         params: vec![Param { reg: Reg(0), by_value: None, debug_type }],
         variadic: false,
         returns: returns.to_vec(),

@@ -82,8 +82,9 @@ pub enum OpKind {
     OnceEnd {
         once: Addr,
     },
-    /// A pipe, socket pair or eventfd is read, where it waits while it is empty, or written. Without a channel: which descriptors there
-    /// are changes, which concerns all.
+    /// A pipe, socket pair or eventfd is read, where it waits while it is empty, or written. Or parts of the library's state are used
+    /// (positions of streams, files, random numbers, handlers): one object, each part a bit of the offset. Without a channel: which
+    /// descriptors there are changes, which concerns all.
     Channel {
         channel: Option<Addr>,
     },

@@ -182,7 +182,8 @@ impl<'a> Barriers<'a> {
             _ => return None,
         };
         let (call, callee) = called(function, value, 0)?;
-        let untaken = compared.map_or(Untaken::Unclear, |(pred, ty, with, then)| {
+        let may_fail = !ALWAYS_SUCCEED.contains(&self.program.text(self.program.functions[callee].name));
+        let untaken = compared.filter(|_| may_fail).map_or(Untaken::Unclear, |(pred, ty, with, then)| {
             let [bad, good] = results(ty).map(|result| holds(pred, ty, result, with));
             match bad {
                 _ if bad == good => Untaken::Unclear,
@@ -194,6 +195,9 @@ impl<'a> Barriers<'a> {
         Some(Decision { call, callee, untaken })
     }
 }
+
+/// "Shall always be successful and no return value is reserved to indicate an error" (POSIX).
+const ALWAYS_SUCCEED: [&str; 6] = ["getuid", "geteuid", "getgid", "getegid", "getpid", "getppid"];
 
 /// The last call of a block, else its end.
 fn last_call(block: &Block) -> SiteId {

@@ -179,8 +179,17 @@ impl Compiler<'_> {
         }
     }
 
+    /// Whether a local that this way leaves unassigned is looked at from there on.
+    fn hands_on_unassigned(&self, from: BlockId, to: BlockId) -> bool {
+        let incoming = self.function.blocks[to].phis.iter().flat_map(|phi| &phi.incoming);
+        incoming.into_iter().any(|(block, operand)| *block == from && *operand == Operand::Undef)
+    }
+
     /// The phis of `to` take their values at once: parallel moves, put in order, cycles broken by the spare slot.
     fn moves(&mut self, from: BlockId, to: BlockId) {
+        if self.hands_on_unassigned(from, to) {
+            self.emit(Code::Unassigned);
+        }
         let mut pending: Vec<(S, S)> = Vec::new();
         for phi in &self.function.blocks[to].phis {
             let Some((_, operand)) = phi.incoming.iter().find(|(block, _)| *block == from) else { continue };

@@ -152,7 +152,7 @@ impl Compiler<'_> {
         self.func
     }
 
-    /// `mem2reg` leaves `Undef` where a local is read before it is assigned. Handing it on does not count yet.
+    /// `mem2reg` leaves `Undef` where a local is read before it is assigned. Handing it on inside a block does not count yet.
     fn note_unassigned(&mut self, inst: &Inst) {
         let mut unassigned = false;
         if !matches!(inst, Inst::Select { .. } | Inst::Copy { .. }) {

@@ -123,14 +123,7 @@ impl Cx<'_> {
             let whole = word == at.offset && len == self.memory.layout.pointer_bytes as usize;
             match self.memory.layout.thread_at(value) {
                 Some(_) if whole && taking == Taking::Handle => {}
-                Some(thread) => {
-                    if (thread.0 as usize) < self.world.state.lives().len()
-                        && !self.world.state.life(thread).exposed
-                    {
-                        self.world.state.change_life(thread, |life| life.exposed = true);
-                    }
-                }
-                None => self.memory.expose(value),
+                _ => self.expose_value(value),
             }
         }
     }
@@ -205,7 +198,7 @@ impl Cx<'_> {
             _ => {
                 let at = self.readable(from, len)?;
                 self.let_through(at, len as usize, AccessKind::Read)?;
-                let piece = std::sync::Arc::new(self.memory.take(at, len as usize));
+                let piece = std::sync::Arc::new(self.take_bytes(at, len as usize));
                 self.thread.phase = Phase::Copied(piece.clone());
                 piece
             }

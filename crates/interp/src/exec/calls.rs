@@ -38,10 +38,14 @@ impl Cx<'_> {
                         return Ok(());
                     }
                 }
-                if let Effect::Libc(function) = *effect
-                    && let Some((kind, operation)) = self.pending_channel(function)?
-                {
-                    return Err(self.stand(kind, Action::Channel(operation)));
+                if let Effect::Libc(function) = *effect {
+                    let operation = match self.pending_channel(function)? {
+                        None => self.pending_shared(function)?,
+                        operation => operation,
+                    };
+                    if let Some((kind, operation)) = operation {
+                        return Err(self.stand(kind, Action::Channel(operation)));
+                    }
                 }
                 match self.pending_effect(effect)? {
                     Some(kind) => Err(self.stand(kind, Action::Effect)),
@@ -198,7 +202,7 @@ impl Cx<'_> {
             } else {
                 let at = self.readable(address, bytes)?;
                 self.let_through(at, bytes as usize, AccessKind::Read)?;
-                self.memory.take(at, bytes as usize)
+                self.take_bytes(at, bytes as usize)
             };
             pieces.push(piece);
             self.thread.phase = Phase::ByValue(Arc::new(pieces.clone()));

@@ -3,10 +3,14 @@
 use super::calls::{ATOMIC_ENTER, ATOMIC_LEAVE, Flow};
 use super::{Cx, Halt};
 use crate::image::Callable;
+use crate::sync::KEYS;
 use crate::thread::Ending;
 use crate::values::{Asked, Coverage, Sign, Values};
+use crate::world::Operating;
 use raddle_event::{AccessKind, EventKind, ProblemKind};
-use raddle_libmodel::{Arg, CondOp, Effect, Handlers, How, ProcessOp, SemOp, SyncKind, ThreadOp, VerifierOp};
+use raddle_libmodel::{
+    Arg, CondOp, Effect, Handlers, How, ProcessOp, SemOp, SyncKind, ThreadOp, TlsOp, VerifierOp, attr_bytes,
+};
 use raddle_machine::OpKind;
 use std::borrow::Cow;
 
@@ -32,6 +36,7 @@ impl<'a> Cx<'a> {
             Effect::BarrierWait { barrier } => self.pending_barrier(barrier).map(Some),
             Effect::Sem(op, _) => self.pending_sem(op),
             Effect::Once { once, .. } => self.pending_once(once).map(Some),
+            Effect::Tls(TlsOp::KeyCreate { .. } | TlsOp::KeyDelete { .. }, _) => self.pending_part(KEYS),
             Effect::Tls(..) => Ok(None),
             Effect::Atomic(call) => self.pending_atomic_call(call).map(Some),
             Effect::Verifier(op) => Ok(match op {
@@ -70,7 +75,9 @@ impl<'a> Cx<'a> {
         variant: u32,
     ) -> Result<(), Halt> {
         // What goes through a channel is known.
-        for id in assumptions.iter().filter(|id| **id != "A-IO" || !self.world.on_channel) {
+        for id in
+            assumptions.iter().filter(|id| **id != "A-IO" || self.world.operating != Operating::OnChannel)
+        {
             self.world.state.assume(id);
         }
         self.read_settings(effect)?;
@@ -125,6 +132,9 @@ impl<'a> Cx<'a> {
                 How::Timed { deadline: Some(deadline) } => (deadline, 2 * word),
                 How::Timed { deadline: None } | How::Block | How::Try => return Ok(()),
             },
+            Effect::Thread(ThreadOp::Create { attribute: Some(attribute), .. }, _) => {
+                (attribute, attr_bytes(self.image.program.data_model))
+            }
             Effect::SyncInit { kind: SyncKind::Cond | SyncKind::Barrier, .. } => (Arg(1), 4),
             Effect::SyncInit { kind: SyncKind::Rwlock, .. } => (Arg(1), 8),
             _ => return Ok(()),

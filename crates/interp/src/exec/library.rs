@@ -10,9 +10,10 @@ use crate::channels::Channels;
 use crate::journal::{Done, Journal};
 use crate::libc::{self, Host, LibState, Outcome, Stop, Zeroed};
 use crate::memory::{At, Birth, Fill, Name, Named, Piece, StackId, mix};
+use crate::outside::{FolderEntry, Links};
 use crate::sync::Passing;
-use crate::thread::{Action, OnReturn, Phase, Stand};
-use crate::world::Watch;
+use crate::thread::{Action, Ending, OnReturn, Phase, Stand};
+use crate::world::{Operating, Watch};
 use raddle_base::StableHasher;
 use raddle_event::{AccessKind, EventKind, ProblemKind};
 use raddle_ir::{DataModel, Ty};
@@ -47,8 +48,9 @@ enum Request {
 
 impl Cx<'_> {
     pub(super) fn library_call(&mut self, function: LibcFn) -> Result<Flow, Halt> {
-        let watching =
-            !matches!(self.world.watch, Watch::Nothing) && self.thread.nesting == 0 && !self.world.on_channel;
+        let watching = !matches!(self.world.watch, Watch::Nothing)
+            && self.thread.nesting == 0
+            && self.world.operating == Operating::No;
         let (journal, granted) = match &self.thread.phase {
             Phase::Library(journal) => (Some(Journal::clone(journal)), false),
             Phase::LibraryGranted(journal) => (Some(Journal::clone(journal)), true),
@@ -60,6 +62,7 @@ impl Cx<'_> {
         if let Some(journal) = &journal {
             self.world.state.lasting_mut().libc = journal.library.clone();
         }
+        let failures = self.thread.failures;
         let mut library = Library {
             cx: self,
             journal,
@@ -76,6 +79,10 @@ impl Cx<'_> {
             Err(Stop) => Some(Err(Stop)),
         };
         let Library { journal, request, used_state, .. } = library;
+        if matches!(outcome, Some(Err(Stop))) {
+            // The call begins again.
+            self.thread.failures = failures;
+        }
         if used_state {
             let mut hasher = StableHasher::new();
             self.world.state.libc.hash(&mut hasher);
@@ -111,7 +118,7 @@ impl Cx<'_> {
     }
 
     /// The text at an address, without an access.
-    pub(super) fn peek_string(&self, address: u64) -> Option<String> {
+    pub(crate) fn peek_string(&self, address: u64) -> Option<String> {
         let at = self.memory.find(address, 1)?;
         let object = self.memory.object(at.slot);
         let bytes = &object.data[at.offset..object.size as usize];
@@ -250,7 +257,7 @@ impl Library<'_, '_> {
         }
         let at = self.readable(address, len)?;
         self.access(at, len as usize, AccessKind::Read)?;
-        let piece = self.cx.memory.take(at, len as usize);
+        let piece = self.cx.take_bytes(at, len as usize);
         self.note(Done::Piece(piece.clone()));
         Ok(piece)
     }
@@ -470,6 +477,10 @@ impl Host for Library<'_, '_> {
         self.cx.set_errno(value);
     }
 
+    fn streams_are_memory(&self) -> bool {
+        self.cx.image.shared.writes(raddle_libmodel::memory::Library::Stream)
+    }
+
     fn errno_address(&mut self) -> Outcome<u64> {
         self.cx.errno_address().map_err(|Halt| Stop)
     }
@@ -535,7 +546,7 @@ impl Host for Library<'_, '_> {
     }
 
     fn is_operation(&self) -> bool {
-        self.cx.world.on_channel
+        self.cx.world.operating == Operating::OnChannel
     }
 
     fn is_channel(&mut self, descriptor: i32) -> bool {
@@ -597,8 +608,20 @@ impl Host for Library<'_, '_> {
         Err(Stop)
     }
 
+    fn failures(&mut self) -> &mut u32 {
+        &mut self.cx.thread.failures
+    }
+
     fn outside(&mut self, path: &[u8]) -> Option<Arc<Vec<u8>>> {
         self.cx.world.options.files.get(path)
+    }
+
+    fn outside_folder(&mut self, path: &[u8]) -> Option<Arc<Vec<FolderEntry>>> {
+        self.cx.world.options.files.folder(path)
+    }
+
+    fn outside_link(&mut self, path: &[u8], links: Links) -> Option<Arc<Vec<u8>>> {
+        self.cx.world.options.files.link(path, links)
     }
 
     fn limit(&mut self, reason: &str) -> Stop {
@@ -655,6 +678,11 @@ impl Host for Library<'_, '_> {
 
     fn exit(&mut self, code: i32) -> Stop {
         self.request = Some(Request::Exit(code));
+        Stop
+    }
+
+    fn killed(&mut self, signal: i32) -> Stop {
+        self.cx.end_with(Ending::Exit(128 + signal));
         Stop
     }
 

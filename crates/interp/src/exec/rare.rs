@@ -5,7 +5,7 @@ use super::{Cx, Halt, cast, float, intrinsics, wide};
 use crate::code::{AtomicKind, Code, S};
 use crate::memory::{Birth, Fill, Name, Named, StackId};
 use crate::thread::Action;
-use raddle_event::ProblemKind;
+use raddle_event::{ProblemKind, ThreadId};
 use raddle_ir::{FloatTy, GlobalId, Ty};
 use raddle_machine::{ObjectKind, OpKind};
 
@@ -173,19 +173,31 @@ impl Cx<'_> {
     fn order_pointers(&mut self, a: u64, b: u64) {
         let (x, y) = (self.memory.owner(a), self.memory.owner(b));
         if x.map(|(slot, _)| slot) != y.map(|(slot, _)| slot) {
-            self.memory.expose(a);
-            self.memory.expose(b);
+            self.expose_value(a);
+            self.expose_value(b);
         }
     }
 
+    /// An address or the handle of a thread is looked at as a number.
     pub(crate) fn expose_value(&mut self, value: u64) {
-        self.memory.expose(value);
-        if let Some(thread) = self.memory.layout.thread_at(value)
-            && (thread.0 as usize) < self.world.state.lives().len()
-            && !self.world.state.life(thread).exposed
-        {
+        match self.memory.layout.thread_at(value) {
+            Some(thread) => self.expose_thread(thread),
+            None if self.memory.owner(value).is_some() => {
+                self.memory.expose(value);
+                self.assume("A-ADDRESS");
+            }
+            None => {}
+        }
+    }
+
+    pub(crate) fn expose_thread(&mut self, thread: ThreadId) {
+        if (thread.0 as usize) >= self.world.state.lives().len() {
+            return;
+        }
+        if !self.world.state.life(thread).exposed {
             self.world.state.change_life(thread, |life| life.exposed = true);
         }
+        self.assume("A-ADDRESS");
     }
 
     /// This thread's copy of a thread-local global, made on first use.

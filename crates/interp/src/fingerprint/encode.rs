@@ -270,6 +270,7 @@ impl Encoder<'_> {
         }
         self.value(thread.errno);
         self.word(thread.cleanups.len() as u64 | u64::from(thread.spurious) << 32);
+        self.word(u64::from(thread.failures));
         for cleanup in &thread.cleanups {
             self.word(u64::from(cleanup.depth) << 32 | u64::from(cleanup.jump.map_or(0, |jump| jump + 1)));
         }

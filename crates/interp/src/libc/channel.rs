@@ -3,11 +3,14 @@
 //! Written bytes have places in a ring; a write gives its places, a read takes those that it returns. An eventfd, and the end of a
 //! stream, have one place for each thread: who reads it is ordered after all that wrote, or closed.
 
-use super::errors::{EAGAIN, EBADF, EINVAL, EMFILE, ENOTSOCK};
-use super::state::LibState;
+use super::errors::{EAGAIN, EBADF, ECONNREFUSED, ECONNRESET, EINVAL, EMFILE, ENOTSOCK, EPIPE};
+use super::state::{LibState, PipeSignal};
 use super::stream::{MOST_FAILURES, differs, free_descriptor};
 use super::{Family, Host, Outcome};
-use crate::channels::{Blocking, Channels, Description, MOST_MESSAGES, MOST_UNREAD, PIPE_BUF, StreamKind};
+use crate::channels::{
+    Blocking, Channels, Description, MOST_AT_ONCE, MOST_DATAGRAMS, MOST_MESSAGES, MOST_UNREAD, Remaining,
+    StreamKind,
+};
 use crate::sync::Passing;
 
 pub(super) const FUNCTIONS: Family = &[
@@ -27,14 +30,23 @@ pub(super) const FUNCTIONS: Family = &[
 ];
 
 const NONBLOCK: i32 = 0o4000;
-const CLOEXEC: i32 = 0o2_000_000;
+pub(super) const CLOEXEC: i32 = 0o2_000_000;
 
-/// Places of the ring; more than twice what may be unread.
-const RING: u32 = 1 << 16;
+/// Places of the ring; twice what may be unread.
+const RING: u32 = 2 * MOST_AT_ONCE as u32;
+
+/// What a write that nobody can read does besides failing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// `SIGPIPE`
+    Signals,
+    /// `MSG_NOSIGNAL`
+    Quiet,
+}
 
 /// Whether the environment may still let a call go another way than it would here.
-pub(crate) fn may_differ(state: &LibState) -> bool {
-    state.failures < MOST_FAILURES
+pub(crate) fn may_differ(failures: u32) -> bool {
+    failures < MOST_FAILURES
 }
 
 /// Whether the number stands for a file, a socket of an unknown peer, or a standard stream.
@@ -47,7 +59,7 @@ fn blocking(flags: i32) -> Blocking {
 }
 
 /// All that is done to channels happens in a visible operation.
-fn channels(host: &mut dyn Host) -> Outcome<&mut Channels> {
+pub(super) fn channels(host: &mut dyn Host) -> Outcome<&mut Channels> {
     if host.is_operation() {
         return Ok(host.channels());
     }
@@ -55,7 +67,7 @@ fn channels(host: &mut dyn Host) -> Outcome<&mut Channels> {
 }
 
 /// The block that stands for it in events is made by the thread that makes it.
-fn new_stream(host: &mut dyn Host, kind: StreamKind, count: u64) -> Outcome<usize> {
+pub(super) fn new_stream(host: &mut dyn Host, kind: StreamKind, count: u64) -> Outcome<usize> {
     let channels = channels(host)?;
     let number = channels.new_stream(kind, count);
     let name = channels.stream(number).name(number);
@@ -63,7 +75,7 @@ fn new_stream(host: &mut dyn Host, kind: StreamKind, count: u64) -> Outcome<usiz
     Ok(number)
 }
 
-fn connected(host: &mut dyn Host, description: Description) -> Result<i32, i32> {
+pub(super) fn connected(host: &mut dyn Host, description: Description) -> Result<i32, i32> {
     let descriptor = free_descriptor(host).ok_or(EMFILE)?;
     host.channels().connect(descriptor, description);
     Ok(descriptor)
@@ -92,8 +104,8 @@ fn pipe(host: &mut dyn Host, flags: i32) -> Outcome<u128> {
     }
     let stream = new_stream(host, StreamKind::Pipe, 0)?;
     let blocking = blocking(flags);
-    let reads = Description { reads: Some(stream), writes: None, blocking };
-    let writes = Description { reads: None, writes: Some(stream), blocking };
+    let reads = Description { reads: Some(stream), writes: None, epoll: None, blocking };
+    let writes = Description { reads: None, writes: Some(stream), epoll: None, blocking };
     let target = host.pointer(0);
     two(host, target, [reads, writes])
 }
@@ -101,10 +113,12 @@ fn pipe(host: &mut dyn Host, flags: i32) -> Outcome<u128> {
 fn socketpair(host: &mut dyn Host) -> Outcome<u128> {
     const LOCAL: i32 = 1;
     const STREAM: i32 = 1;
+    const DATAGRAMS: i32 = 2;
     const PACKETS: i32 = 5;
     let (domain, flags, protocol) = (host.int(0), host.int(1), host.int(2));
     let kind = match flags & !(NONBLOCK | CLOEXEC) {
         STREAM => StreamKind::Socket,
+        DATAGRAMS => StreamKind::Datagrams,
         PACKETS => StreamKind::Messages,
         _ => return Err(host.unsupported("a socket pair of this type".into())),
     };
@@ -117,8 +131,8 @@ fn socketpair(host: &mut dyn Host) -> Outcome<u128> {
     let there = new_stream(host, kind, 0)?;
     let back = new_stream(host, kind, 0)?;
     let blocking = blocking(flags);
-    let one = Description { reads: Some(back), writes: Some(there), blocking };
-    let other = Description { reads: Some(there), writes: Some(back), blocking };
+    let one = Description { reads: Some(back), writes: Some(there), epoll: None, blocking };
+    let other = Description { reads: Some(there), writes: Some(back), epoll: None, blocking };
     let target = host.pointer(3);
     two(host, target, [one, other])
 }
@@ -134,7 +148,8 @@ fn eventfd(host: &mut dyn Host) -> Outcome<u128> {
     }
     let kind = if flags & SEMAPHORE == 0 { StreamKind::Counter } else { StreamKind::Semaphore };
     let stream = new_stream(host, kind, u64::from(count))?;
-    let both = Description { reads: Some(stream), writes: Some(stream), blocking: blocking(flags) };
+    let both =
+        Description { reads: Some(stream), writes: Some(stream), epoll: None, blocking: blocking(flags) };
     match connected(host, both) {
         Ok(descriptor) => Ok(super::values::int(descriptor)),
         Err(_) => Err(host.limit("descriptors of the process")),
@@ -147,7 +162,7 @@ pub(super) fn read(host: &mut dyn Host, descriptor: i32, limit: usize) -> Outcom
     let Some(Description { reads: Some(number), .. }) = channels.at(descriptor) else {
         return Ok(Err(EBADF));
     };
-    let writers = channels.has_writers(number);
+    let ended = channels.has_ended(number);
     let stream = channels.stream_mut(number);
     let counts = matches!(stream.kind, StreamKind::Counter | StreamKind::Semaphore);
     if counts && limit < 8 {
@@ -156,12 +171,16 @@ pub(super) fn read(host: &mut dyn Host, descriptor: i32, limit: usize) -> Outcom
     if limit == 0 {
         return Ok(Ok(Vec::new()));
     }
+    if stream.reset && (stream.is_empty() || stream.kind == StreamKind::Messages) {
+        stream.reset = false;
+        hears_end(host, number)?;
+        return Ok(Err(ECONNRESET));
+    }
     if stream.is_empty() {
-        if writers {
+        if !ended {
             return Ok(Err(EAGAIN));
         }
-        let threads = host.thread_count();
-        host.pass(number, (RING, threads), Passing::Takes)?;
+        hears_end(host, number)?;
         return Ok(Ok(Vec::new()));
     }
     let place = stream.place;
@@ -180,7 +199,7 @@ pub(super) fn read(host: &mut dyn Host, descriptor: i32, limit: usize) -> Outcom
             let taken = bytes.len() as u32;
             (bytes, taken)
         }
-        StreamKind::Messages => {
+        StreamKind::Messages | StreamKind::Datagrams => {
             let mut bytes: Vec<u8> = stream.unread.drain(..stream.messages[0] as usize).collect();
             bytes.truncate(limit);
             stream.messages.remove(0);
@@ -193,10 +212,45 @@ pub(super) fn read(host: &mut dyn Host, descriptor: i32, limit: usize) -> Outcom
             host.pass(number, (0, threads), Passing::Takes)?;
             return Ok(Ok(value.to_le_bytes().to_vec()));
         }
+        StreamKind::Interests => return Ok(Err(EINVAL)),
     };
     stream.place = if stream.is_empty() { 0 } else { (place + taken) % RING };
     pass(host, number, place, taken, Passing::Takes)?;
     Ok(Ok(bytes))
+}
+
+fn hears_end(host: &mut dyn Host, number: usize) -> Outcome<()> {
+    let threads = host.thread_count();
+    host.pass(number, (RING, threads), Passing::Takes)
+}
+
+/// A thread gets to know that this end can be read: it comes after the write of the first byte, or message, that waits there.
+pub(super) fn hears(host: &mut dyn Host, end: &Description) -> Outcome<()> {
+    let Some(number) = end.reads else { return Ok(()) };
+    let threads = host.thread_count();
+    let channels = channels(host)?;
+    let stream = channels.stream(number);
+    match stream.kind {
+        _ if stream.is_empty() => {
+            if channels.has_ended(number) {
+                hears_end(host, number)?;
+            }
+            Ok(())
+        }
+        StreamKind::Counter | StreamKind::Semaphore => host.pass(number, (0, threads), Passing::Takes),
+        _ => {
+            let place = stream.place;
+            host.pass(number, (place, 1), Passing::Takes)
+        }
+    }
+}
+
+/// Bytes of the message that a read would take, where messages stay apart.
+pub(super) fn next_message(host: &mut dyn Host, descriptor: i32) -> Option<u64> {
+    let channels = host.channels();
+    let stream = channels.stream(channels.at(descriptor)?.reads?);
+    let apart = matches!(stream.kind, StreamKind::Messages | StreamKind::Datagrams);
+    stream.messages.first().filter(|_| apart).map(|size| u64::from(*size))
 }
 
 /// Goes round the ring.
@@ -207,11 +261,22 @@ fn pass(host: &mut dyn Host, number: usize, place: u32, len: u32, passing: Passi
 }
 
 /// The number of bytes written, or an error number.
-pub(super) fn write(host: &mut dyn Host, descriptor: i32, bytes: &[u8]) -> Outcome<Result<usize, i32>> {
+pub(super) fn write(
+    host: &mut dyn Host,
+    descriptor: i32,
+    bytes: &[u8],
+    broken: Broken,
+) -> Outcome<Result<usize, i32>> {
     let channels = channels(host)?;
-    let Some(Description { writes: Some(number), .. }) = channels.at(descriptor) else {
+    let Some(Description { writes: Some(number), reads, .. }) = channels.at(descriptor) else {
         return Ok(Err(EBADF));
     };
+    if let Some(back) = reads.filter(|back| channels.stream(*back).kind == StreamKind::Messages)
+        && std::mem::take(&mut channels.stream_mut(back).reset)
+    {
+        hears_end(host, back)?;
+        return Ok(Err(ECONNRESET));
+    }
     let readers = channels.has_readers(number);
     let stream = channels.stream_mut(number);
     if matches!(stream.kind, StreamKind::Counter | StreamKind::Semaphore) {
@@ -225,21 +290,28 @@ pub(super) fn write(host: &mut dyn Host, descriptor: i32, bytes: &[u8]) -> Outco
             Some(sum) => stream.count = sum,
             None => return Err(host.limit("the count of an eventfd")),
         }
+        host.channels().stir(number);
         let own = host.thread_number();
         host.pass(number, (own, 1), Passing::Gives)?;
         return Ok(Ok(8));
     }
-    if !readers || stream.shut {
-        return Err(host.unsupported("a write that nobody can read, which sends SIGPIPE".into()));
-    }
-    let packets = stream.kind == StreamKind::Messages;
+    let packets = matches!(stream.kind, StreamKind::Messages | StreamKind::Datagrams);
+    let datagrams = stream.kind == StreamKind::Datagrams;
     if bytes.is_empty() && !packets {
         return Ok(Ok(0));
     }
-    if bytes.len() > PIPE_BUF {
-        return Err(host.unsupported("a write of more than 4096 bytes to a pipe or socket pair".into()));
+    if !readers && datagrams {
+        return Ok(Err(ECONNREFUSED));
     }
-    if stream.unread.len() + bytes.len() > MOST_UNREAD || stream.messages.len() >= MOST_MESSAGES {
+    if !readers || stream.shut {
+        return unread(host, broken);
+    }
+    let most = match stream.kind {
+        StreamKind::Pipe if stream.unread.is_empty() => MOST_AT_ONCE,
+        _ => MOST_UNREAD,
+    };
+    let most_messages = if datagrams { MOST_DATAGRAMS } else { MOST_MESSAGES };
+    if stream.unread.len() + bytes.len() > most || stream.messages.len() >= most_messages {
         return Err(host.limit("unread bytes of a pipe or socket pair"));
     }
     let (behind, len) = match packets {
@@ -251,15 +323,36 @@ pub(super) fn write(host: &mut dyn Host, descriptor: i32, bytes: &[u8]) -> Outco
     if stream.kind != StreamKind::Pipe {
         stream.messages.push(bytes.len() as u32);
     }
+    host.channels().stir(number);
     pass(host, number, place, len, Passing::Gives)?;
     Ok(Ok(bytes.len()))
 }
 
-pub(super) fn close(host: &mut dyn Host, descriptor: i32) -> Outcome<()> {
-    if let Some(Description { writes: Some(number), .. }) = channels(host)?.close(descriptor) {
-        ends(host, number)?;
+/// A write that nobody can read fails, or ends the process by the signal.
+fn unread(host: &mut dyn Host, broken: Broken) -> Outcome<Result<usize, i32>> {
+    const SIGPIPE: i32 = 13;
+    match (broken, host.state().pipe_signal) {
+        (Broken::Quiet, _) | (_, PipeSignal::Ignored) => Ok(Err(EPIPE)),
+        (Broken::Signals, PipeSignal::Ends) => Err(host.killed(SIGPIPE)),
+        (Broken::Signals, PipeSignal::Unknown) => {
+            Err(host.unsupported("a write that nobody can read, where SIGPIPE is handled or blocked".into()))
+        }
     }
-    Ok(())
+}
+
+pub(super) fn close(host: &mut dyn Host, descriptor: i32) -> Outcome<()> {
+    let channels = channels(host)?;
+    let Some((Description { reads, writes: Some(number), .. }, remaining)) = channels.close(descriptor)
+    else {
+        return Ok(());
+    };
+    let kind = channels.stream(number).kind;
+    if let Some(back) = reads.filter(|_| matches!(kind, StreamKind::Socket | StreamKind::Messages)) {
+        let unread = remaining == Remaining::None && !channels.stream(back).is_empty();
+        channels.stream_mut(number).reset |= unread;
+    }
+    channels.stir(number);
+    ends(host, number)
 }
 
 /// This thread writes no more; who reads the end is ordered after that.
@@ -274,18 +367,19 @@ pub(super) fn no_socket(host: &mut dyn Host, descriptor: i32) -> Option<i32> {
     let Some(description) = channels.at(descriptor) else { return Some(EBADF) };
     let kind = description.reads.map(|number| channels.stream(number).kind);
     match kind {
-        Some(StreamKind::Socket | StreamKind::Messages) => None,
+        Some(StreamKind::Socket | StreamKind::Messages | StreamKind::Datagrams) => None,
         _ => Some(ENOTSOCK),
     }
 }
 
-/// Flags of `send` and `recv` that change nothing here.
-pub(super) fn plain_flags(host: &mut dyn Host, flags: i32) -> Outcome<()> {
+/// Flags of `send` and `recv` that are known; no address goes with them.
+pub(super) fn flags(host: &mut dyn Host, flags: i32, address: u64) -> Outcome<Broken> {
     const NOSIGNAL: i32 = 0x4000;
-    if flags & !NOSIGNAL != 0 || host.arg_count() > 4 && host.pointer(4) != 0 {
+    const DO_NOT_WAIT: i32 = 0x40;
+    if flags & !(NOSIGNAL | DO_NOT_WAIT) != 0 || address != 0 {
         return Err(host.unsupported("flags or an address with a socket pair".into()));
     }
-    Ok(())
+    Ok(if flags & NOSIGNAL == 0 { Broken::Signals } else { Broken::Quiet })
 }
 
 pub(super) fn shutdown(host: &mut dyn Host, descriptor: i32, how: i32) -> Outcome<u128> {
@@ -294,7 +388,11 @@ pub(super) fn shutdown(host: &mut dyn Host, descriptor: i32, how: i32) -> Outcom
         return Err(host.unsupported("a socket pair that is shut down for reading".into()));
     }
     if let Some(Description { writes: Some(number), .. }) = channels(host)?.at(descriptor) {
+        if channels(host)?.stream(number).kind == StreamKind::Datagrams {
+            return Err(host.unsupported("a socket pair of datagrams that is shut down".into()));
+        }
         channels(host)?.stream_mut(number).shut = true;
+        host.channels().stir(number);
         ends(host, number)?;
     }
     Ok(0)

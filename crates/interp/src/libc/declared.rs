@@ -5,7 +5,7 @@
 use super::values::NULL;
 use super::{Family, Host, Outcome};
 use raddle_ir::DataModel;
-use raddle_libmodel::memory::{Access, Base, Extent, Reach, Touch};
+use raddle_libmodel::memory::{Access, Base, Extent, Reach, Touch, keeps_contents};
 use raddle_libmodel::{LibcFn, memory};
 
 pub(super) const FUNCTIONS: Family = &[
@@ -58,11 +58,10 @@ fn own_stack(host: &mut dyn Host) -> Outcome<u128> {
     Err(host.unsupported("a stack in memory of the program".into()))
 }
 
-/// Advice that leaves the contents alone: normal, random, sequential, will need.
 fn advise(host: &mut dyn Host) -> Outcome<u128> {
-    match host.int(2) {
-        0..=3 => Ok(0),
-        _ => Err(host.unsupported("advice by which memory may lose its contents".into())),
+    match keeps_contents(host.int(2).into()) {
+        true => Ok(0),
+        false => Err(host.unsupported("advice by which memory may lose its contents".into())),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::values::int;
 use super::{Family, Host, Outcome};
 
+pub(super) const EPERM: i32 = 1;
 pub(super) const ENOENT: i32 = 2;
 pub(super) const EIO: i32 = 5;
 pub(super) const EBADF: i32 = 9;
@@ -14,9 +15,12 @@ pub(super) const EINVAL: i32 = 22;
 pub(super) const EMFILE: i32 = 24;
 pub(super) const ENOTTY: i32 = 25;
 pub(super) const ESPIPE: i32 = 29;
+pub(super) const EPIPE: i32 = 32;
 pub(super) const EDOM: i32 = 33;
 pub(super) const ERANGE: i32 = 34;
 pub(super) const ENOTSOCK: i32 = 88;
+pub(super) const ECONNRESET: i32 = 104;
+pub(super) const ECONNREFUSED: i32 = 111;
 
 pub(super) const FUNCTIONS: Family = &[
     ("__errno_location", |h| h.errno_address().map(u128::from)),

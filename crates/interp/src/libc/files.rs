@@ -33,18 +33,6 @@ pub(super) const FUNCTIONS: Family = &[
         files(h).moved |= result == 0;
         Ok(result)
     }),
-    ("readlink", |h| {
-        not_found(h, "reading a symbolic link")?;
-        Ok(h.word(-1))
-    }),
-    ("opendir", |h| {
-        not_found(h, "reading a directory")?;
-        Ok(NULL)
-    }),
-    ("realpath", |h| {
-        not_found(h, "the real path of a file")?;
-        Ok(NULL)
-    }),
 ];
 
 /// `r`, `w+`, `ab`, …
@@ -272,15 +260,4 @@ fn folder(host: &mut dyn Host) -> Outcome<u128> {
     let path = host.pointer(0);
     host.read_string(path)?;
     Ok(if differs(host)? { host.error(EACCES) } else { 0 })
-}
-
-/// There is nothing of that name, or what there is is not modelled.
-fn not_found(host: &mut dyn Host, what: &str) -> Outcome<()> {
-    let path = host.pointer(0);
-    host.read_string(path)?;
-    if differs(host)? {
-        return Err(host.unsupported(what.to_owned()));
-    }
-    host.set_errno(ENOENT);
-    Ok(())
 }

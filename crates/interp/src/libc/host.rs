@@ -3,6 +3,7 @@
 
 use super::state::LibState;
 use crate::channels::Channels;
+use crate::outside::{FolderEntry, Links};
 use crate::sync::Passing;
 use raddle_event::ProblemKind;
 use raddle_ir::{DataModel, Ty};
@@ -54,6 +55,10 @@ pub trait Host {
     fn library_block(&mut self, key: &str, initial: &[u8]) -> Outcome<u64>;
 
     fn set_errno(&mut self, value: i32);
+    /// Whether the program calls functions that use a `FILE` without its lock.
+    fn streams_are_memory(&self) -> bool {
+        false
+    }
     /// Address of this thread's `errno`.
     fn errno_address(&mut self) -> Outcome<u64>;
 
@@ -88,8 +93,14 @@ pub trait Host {
 
     /// The environment chooses one of so many ways for the call to go on; 0 is the plain one. What the call did before it is done again.
     fn choose(&mut self, variants: u32) -> Outcome<u32>;
+    /// Calls of this thread that went another way than they would here and now.
+    fn failures(&mut self) -> &mut u32;
     /// The bytes of a regular file that exists outside, the same in every execution.
     fn outside(&mut self, path: &[u8]) -> Option<Arc<Vec<u8>>>;
+    /// What is in a folder that exists outside, sorted.
+    fn outside_folder(&mut self, path: &[u8]) -> Option<Arc<Vec<FolderEntry>>>;
+    /// Where a path leads outside.
+    fn outside_link(&mut self, path: &[u8], links: Links) -> Option<Arc<Vec<u8>>>;
 
     /// The answer now rests on this numbered assumption.
     fn assume(&mut self, id: &'static str);
@@ -105,6 +116,8 @@ pub trait Host {
     fn call_back(&mut self, function: u64, args: &[(u128, Ty)]) -> Outcome<u128>;
     /// Ends the process.
     fn exit(&mut self, code: i32) -> Stop;
+    /// A signal ends the process: no handlers run.
+    fn killed(&mut self, signal: i32) -> Stop;
     fn at_exit(&mut self, function: u64);
 }
 

@@ -16,9 +16,11 @@ mod env;
 mod errors;
 mod files;
 mod float_text;
+mod folders;
 mod format;
 mod format_spec;
 mod host;
+mod hosts;
 mod math;
 mod math_long;
 mod memory;
@@ -26,6 +28,7 @@ mod network;
 mod number;
 mod options;
 mod paths;
+mod polling;
 mod printf;
 mod process;
 mod random;
@@ -48,12 +51,15 @@ mod varargs;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use channel::may_differ;
+pub(crate) use channel::{is_open, may_differ};
+pub(crate) use polling::MOST_ASKED;
 pub(crate) use shared::SharedState;
 
 pub use crate::channels::Channels;
+pub use crate::outside::{EntryKind, FolderEntry, Links};
 pub use crate::sync::Passing;
 pub use host::{Host, Outcome, Stop, Zeroed};
+pub(crate) use state::Behind;
 pub use state::LibState;
 pub use stream::{STREAM_BYTES, STREAM_KEYS};
 
@@ -105,12 +111,15 @@ const FAMILIES: &[Family] = &[
     env::FUNCTIONS,
     errors::FUNCTIONS,
     files::FUNCTIONS,
+    folders::FUNCTIONS,
+    hosts::FUNCTIONS,
     math::FUNCTIONS,
     math_long::FUNCTIONS,
     memory::FUNCTIONS,
     network::FUNCTIONS,
     options::FUNCTIONS,
     paths::FUNCTIONS,
+    polling::FUNCTIONS,
     printf::FUNCTIONS,
     process::FUNCTIONS,
     random::FUNCTIONS,

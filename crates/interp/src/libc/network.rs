@@ -1,11 +1,11 @@
 //! Sockets of an unknown peer (A-IO). Whether a call succeeds is the environment's choice; a socket gives a few bytes once, then its
-//! end, or an error at any time. In one execution at most [`MOST_CONNECTIONS`] connections are accepted: more are not covered. Names
-//! of hosts are not found, or that is not modelled. Byte order is computed.
+//! end, or an error at any time. In one execution at most [`MOST_CONNECTIONS`] connections are accepted: more are not covered.
+//! Messages have no control data. Byte order is computed.
 
 use super::errors::{EACCES, EBADF, EIO, ENOTSOCK};
 use super::state::Target;
 use super::stream::{OpenMode, differs, new_descriptor, open_file, read_descriptor, write_descriptor};
-use super::values::{NULL, int};
+use super::values::int;
 use super::{Family, Host, Outcome, channel};
 
 pub(super) const FUNCTIONS: Family = &[
@@ -47,32 +47,14 @@ pub(super) const FUNCTIONS: Family = &[
     ("recv", recv),
     ("sendto", send),
     ("recvfrom", recv),
-    ("sendmsg", message),
-    ("recvmsg", message),
-    ("freeaddrinfo", |_| Ok(0)),
-    ("gethostbyname", |h| {
-        if differs(h)? {
-            return Err(h.unsupported("a host found by its name".into()));
-        }
-        Ok(NULL)
-    }),
-    ("getaddrinfo", |h| {
-        if differs(h)? {
-            return Err(h.unsupported("a host found by its name".into()));
-        }
-        Ok(int(NAME_NOT_FOUND))
-    }),
-    ("select", select),
-    ("poll", poll),
+    ("sendmsg", sendmsg),
+    ("recvmsg", recvmsg),
     ("htons", |h| Ok(u128::from((h.arg(0) as u16).swap_bytes()))),
     ("ntohs", |h| Ok(u128::from((h.arg(0) as u16).swap_bytes()))),
     ("htonl", |h| Ok(u128::from((h.arg(0) as u32).swap_bytes()))),
     ("ntohl", |h| Ok(u128::from((h.arg(0) as u32).swap_bytes()))),
     ("inet_addr", inet_addr),
 ];
-
-/// `EAI_NONAME`
-const NAME_NOT_FOUND: i32 = -2;
 
 /// Connections accepted in one execution.
 const MOST_CONNECTIONS: u32 = 2;
@@ -187,24 +169,23 @@ fn send(host: &mut dyn Host) -> Outcome<u128> {
     if let Some(errno) = no_socket(host) {
         return Ok(host.long_error(errno));
     }
-    let (descriptor, source, size) = (host.int(0), host.pointer(1), host.size(2));
-    if host.is_channel(descriptor) {
-        let flags = host.int(3);
-        channel::plain_flags(host, flags)?;
-    }
+    let (source, size, flags, address) = (host.pointer(1), host.size(2), host.int(3), host.pointer(4));
     let bytes = host.read_bytes(source, size)?;
-    Ok(match write_descriptor(host, descriptor, &bytes)? {
+    send_bytes(host, &bytes, flags, address)
+}
+
+fn send_bytes(host: &mut dyn Host, bytes: &[u8], flags: i32, address: u64) -> Outcome<u128> {
+    let descriptor = host.int(0);
+    let sent = if host.is_channel(descriptor) {
+        let broken = channel::flags(host, flags, address)?;
+        channel::write(host, descriptor, bytes, broken)?
+    } else {
+        write_descriptor(host, descriptor, bytes)?
+    };
+    Ok(match sent {
         Ok(count) => count as u128,
         Err(errno) => host.long_error(errno),
     })
-}
-
-/// Vectors of buffers are not modelled.
-fn message(host: &mut dyn Host) -> Outcome<u128> {
-    match no_socket(host) {
-        Some(errno) => Ok(host.long_error(errno)),
-        None => Err(host.unsupported("messages of several buffers".into())),
-    }
 }
 
 fn recv(host: &mut dyn Host) -> Outcome<u128> {
@@ -213,8 +194,8 @@ fn recv(host: &mut dyn Host) -> Outcome<u128> {
     }
     let (descriptor, target, size) = (host.int(0), host.pointer(1), host.size(2));
     if host.is_channel(descriptor) {
-        let flags = host.int(3);
-        channel::plain_flags(host, flags)?;
+        let (flags, address) = (host.int(3), host.pointer(4));
+        channel::flags(host, flags, address)?;
     }
     Ok(match read_descriptor(host, descriptor, usize::try_from(size).unwrap_or(usize::MAX))? {
         Ok(bytes) => {
@@ -225,85 +206,91 @@ fn recv(host: &mut dyn Host) -> Outcome<u128> {
     })
 }
 
-/// All that is asked for is ready, or, where there is a time limit, nothing is.
-fn select(host: &mut dyn Host) -> Outcome<u128> {
-    let bits = u64::try_from(host.int(0)).unwrap_or(0).min(1024);
-    let bytes = bits.div_ceil(8 * host.word_bytes()) * host.word_bytes();
-    let timeout = host.pointer(4);
-    for index in 1..=3 {
-        let set = host.pointer(index);
-        if set == 0 {
-            continue;
-        }
-        let asked = host.read_bytes(set, bytes)?;
-        for descriptor in (0..bits as i32).filter(|fd| asked[*fd as usize / 8] >> (fd % 8) & 1 == 1) {
-            if host.is_channel(descriptor) {
-                return Err(host.unsupported("select of a pipe, socket pair or eventfd".into()));
-            }
-        }
-    }
-    if timeout != 0 && differs(host)? || bytes == 0 {
-        for index in 1..=3 {
-            let set = host.pointer(index);
-            if set != 0 && bytes > 0 {
-                host.fill(set, 0, bytes)?;
-            }
-        }
-        if timeout == 0 {
-            return Err(host.unsupported("select that waits for ever".into()));
-        }
-        let seconds = host.read_long(timeout)?;
-        let micros_at = host.offset(timeout, host.word_bytes());
-        let micros = host.read_long(micros_at)?;
-        let nanoseconds = seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000));
-        // Linux writes what is left of the time: nothing.
-        host.fill(timeout, 0, 2 * host.word_bytes())?;
-        host.sleep(u64::try_from(nanoseconds).unwrap_or(0));
-        return Ok(0);
-    }
-    let mut ready = 0;
-    for index in 1..=2 {
-        let set = host.pointer(index);
-        if set != 0 {
-            ready += host.read_bytes(set, bytes)?.iter().map(|byte| byte.count_ones()).sum::<u32>();
-        }
-    }
-    let errors = host.pointer(3);
-    if errors != 0 {
-        host.fill(errors, 0, bytes)?;
-    }
-    Ok(u128::from(ready))
+/// A `struct msghdr`: all its members are words, or in a word of their own.
+struct Message {
+    address: u64,
+    name: u64,
+    buffers: Vec<(u64, u64)>,
+    control: u64,
 }
 
-/// All that is asked for is ready, or, where there is a time limit, nothing is.
-fn poll(host: &mut dyn Host) -> Outcome<u128> {
-    const ENTRY: u64 = 8;
-    const INPUT_OR_OUTPUT: u8 = 0x05;
-    let (entries, count, timeout) = (host.pointer(0), host.size(1), host.int(2));
-    for index in 0..count.min(1024) {
-        let at = host.offset(entries, index * ENTRY);
-        let descriptor = host.read_int(at)?;
-        if host.is_channel(descriptor) {
-            return Err(host.unsupported("poll of a pipe, socket pair or eventfd".into()));
+/// Buffers of one message (`IOV_MAX`).
+const MOST_BUFFERS: i64 = 1024;
+
+impl Message {
+    fn member(host: &dyn Host, address: u64, index: u64) -> u64 {
+        host.offset(address, index * host.word_bytes())
+    }
+
+    fn read(host: &mut dyn Host, address: u64) -> Outcome<Message> {
+        let word = host.word_bytes();
+        let name = host.read_pointer(Message::member(host, address, 0))?;
+        let vector = host.read_pointer(Message::member(host, address, 2))?;
+        let count = host.read_long(Message::member(host, address, 3))?;
+        let control = host.read_pointer(Message::member(host, address, 4))?;
+        let control_bytes = host.read_long(Message::member(host, address, 5))?;
+        if control != 0 && control_bytes != 0 {
+            return Err(host.unsupported("control data of a message".into()));
+        }
+        if !(0..=MOST_BUFFERS).contains(&count) {
+            return Err(host.unsupported("a message of more than 1024 buffers".into()));
+        }
+        let mut buffers = Vec::new();
+        for index in 0..count as u64 {
+            let at = host.offset(vector, index * 2 * word);
+            let base = host.read_pointer(at)?;
+            let size_at = host.offset(at, word);
+            buffers.push((base, host.read_long(size_at)? as u64));
+        }
+        Ok(Message { address, name, buffers, control })
+    }
+}
+
+fn sendmsg(host: &mut dyn Host) -> Outcome<u128> {
+    if let Some(errno) = no_socket(host) {
+        return Ok(host.long_error(errno));
+    }
+    let (address, flags) = (host.pointer(1), host.int(2));
+    let message = Message::read(host, address)?;
+    let mut bytes = Vec::new();
+    for (base, size) in message.buffers {
+        bytes.extend(host.read_bytes(base, size)?);
+    }
+    send_bytes(host, &bytes, flags, message.name)
+}
+
+fn recvmsg(host: &mut dyn Host) -> Outcome<u128> {
+    if let Some(errno) = no_socket(host) {
+        return Ok(host.long_error(errno));
+    }
+    let (descriptor, address, flags) = (host.int(0), host.pointer(1), host.int(2));
+    let message = Message::read(host, address)?;
+    let room = message.buffers.iter().fold(0, |sum: u64, (_, size)| sum.saturating_add(*size));
+    if host.is_channel(descriptor) {
+        channel::flags(host, flags, 0)?;
+        if room == 0 || channel::next_message(host, descriptor).is_some_and(|size| size > room) {
+            return Err(host.unsupported("a message that is cut because the buffers are too small".into()));
         }
     }
-    let times_out = timeout >= 0 && differs(host)?;
-    let mut ready = 0;
-    for index in 0..count.min(1024) {
-        let asked_at = host.offset(entries, index * ENTRY + 4);
-        let asked = host.read_bytes(asked_at, 1)?[0] & INPUT_OR_OUTPUT;
-        let result = if times_out { 0 } else { asked };
-        ready += u128::from(result != 0);
-        let result_at = host.offset(entries, index * ENTRY + 6);
-        host.write(result_at, &[result, 0])?;
+    let bytes = match read_descriptor(host, descriptor, usize::try_from(room).unwrap_or(usize::MAX))? {
+        Ok(bytes) => bytes,
+        Err(errno) => return Ok(host.long_error(errno)),
+    };
+    let mut rest = &bytes[..];
+    for (base, size) in message.buffers {
+        let (now, later) = rest.split_at(rest.len().min(usize::try_from(size).unwrap_or(usize::MAX)));
+        host.write_bytes(base, now)?;
+        rest = later;
     }
-    if ready == 0 {
-        let Ok(timeout) = u64::try_from(timeout) else {
-            return Err(host.unsupported("poll that waits for ever".into()));
-        };
-        host.sleep(timeout * 1_000_000);
+    // Nobody has a name, no control data came, and nothing is to be said about the message.
+    if message.name != 0 {
+        host.write_int(Message::member(host, message.address, 1), 0)?;
     }
-    Ok(ready)
+    if message.control != 0 {
+        host.write_long(Message::member(host, message.address, 5), 0)?;
+    }
+    host.write_int(Message::member(host, message.address, 6), 0)?;
+    Ok(bytes.len() as u128)
 }
 
 /// `1.2.3.4` only.

@@ -2,16 +2,19 @@
 
 use super::errors::{constant, error_text};
 use super::format::format;
+use super::state::PipeSignal;
 use super::values::{NULL, int};
 use super::varargs::VarArgs;
 use super::{Family, Host, Outcome, Stop};
 use raddle_event::ProblemKind;
 use raddle_ir::DataModel;
+use std::sync::Arc;
 
 pub(super) const FUNCTIONS: Family = &[
     ("atexit", atexit),
     ("setlocale", setlocale),
     ("gettext", gettext),
+    ("signal", signal),
     ("sigaction", sigaction),
     ("sigprocmask", sigprocmask),
     ("sigemptyset", |h| fill_set(h, 0)),
@@ -64,19 +67,55 @@ fn sigaction(host: &mut dyn Host) -> Outcome<u128> {
         DataModel::Lp64 => 152,
         DataModel::Ilp32 => 140,
     };
+    let number = host.int(0);
+    let before = host.state().handlers.get(&number).copied();
     if new != 0 {
-        host.read_bytes(new, bytes)?;
+        let handler = host.read_bytes(new, bytes)?;
+        let word = host.word_bytes() as usize;
+        let handler = handler[..word].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        handles(host, handler);
     }
     if old != 0 {
         host.fill(old, 0, bytes)?;
+        if let Some(handler) = before.filter(|handler| *handler != 0) {
+            host.write_pointer(old, handler)?;
+        }
     }
     Ok(0)
 }
 
+/// Returns the handler before.
+fn signal(host: &mut dyn Host) -> Outcome<u128> {
+    let (number, handler) = (host.int(0), host.pointer(1));
+    let before = host.state().handlers.get(&number).copied().unwrap_or(0);
+    handles(host, handler);
+    Ok(u128::from(before))
+}
+
+/// What the signal of the first argument does from now on. None but `SIGPIPE` comes.
+fn handles(host: &mut dyn Host, handler: u64) {
+    let signal = host.int(0);
+    Arc::make_mut(&mut host.state().handlers).insert(signal, handler);
+    if signal == SIGPIPE {
+        host.state().pipe_signal = match handler {
+            0 => PipeSignal::Ends,
+            1 => PipeSignal::Ignored,
+            _ => PipeSignal::Unknown,
+        };
+    }
+}
+
+const SIGPIPE: i32 = 13;
+
 fn sigprocmask(host: &mut dyn Host) -> Outcome<u128> {
+    const UNBLOCK: i32 = 1;
     let (new, old) = (host.pointer(1), host.pointer(2));
     if new != 0 {
-        host.read(new, &mut [0; 8])?;
+        let mut set = [0; 8];
+        host.read(new, &mut set)?;
+        if host.int(0) != UNBLOCK && u64::from_le_bytes(set) >> (SIGPIPE - 1) & 1 == 1 {
+            host.state().pipe_signal = PipeSignal::Unknown;
+        }
     }
     if old != 0 {
         host.fill(old, 0, SET_BYTES)?;

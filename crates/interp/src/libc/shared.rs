@@ -32,6 +32,10 @@ impl SharedState {
         SharedState { written }
     }
 
+    pub(crate) fn writes(&self, library: Library) -> bool {
+        self.written.contains(&library)
+    }
+
     /// The accesses of a call to such state.
     pub(crate) fn touch(&self, host: &mut dyn Host, function: LibcFn) -> Outcome<()> {
         if self.written.is_empty() {

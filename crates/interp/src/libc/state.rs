@@ -2,6 +2,7 @@
 //! they change. It holds no address of the program, so that states which differ in addresses only are equal.
 
 use super::random::Additive;
+use crate::outside::FolderEntry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,10 +18,46 @@ pub struct LibState {
     pub(super) options: OptionPlace,
     /// Streams and descriptors, and the contents of files that the program wrote or read.
     pub(super) files: Arc<Files>,
-    /// Calls that failed because the environment let them.
-    pub(super) failures: u32,
     /// Connections that were accepted.
     pub(super) connections: u32,
+    pub(super) pipe_signal: PipeSignal,
+    /// Handlers by signal, where one was set: `SIG_DFL`, `SIG_IGN` or a function, whose address is the same in all states.
+    pub(super) handlers: Arc<BTreeMap<i32, u64>>,
+    /// What folders held when they were opened: a `DIR` names one by its number.
+    pub(super) listings: Arc<Vec<Arc<Vec<FolderEntry>>>>,
+}
+
+/// What a descriptor stands for.
+pub(crate) enum Behind<'a> {
+    /// Standard output or error.
+    Output,
+    Input,
+    File(&'a [u8]),
+    /// `/dev/null`, or a socket.
+    Device,
+    Nothing,
+}
+
+impl LibState {
+    pub(crate) fn behind(&self, descriptor: i32) -> Behind<'_> {
+        match (descriptor, self.files.open.get(&descriptor).map(|file| &file.target)) {
+            (1 | 2, _) => Behind::Output,
+            (0, _) => Behind::Input,
+            (_, Some(Target::File(path))) => Behind::File(path),
+            (_, Some(Target::Null | Target::Socket { .. })) => Behind::Device,
+            (_, Some(Target::Standard) | None) => Behind::Nothing,
+        }
+    }
+}
+
+/// What `SIGPIPE` does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum PipeSignal {
+    #[default]
+    Ends,
+    Ignored,
+    /// There is a handler, or it is blocked.
+    Unknown,
 }
 
 /// What `getopt` remembers besides its public variables: all of it positions in `argv`.
@@ -42,6 +79,8 @@ pub(super) struct Files {
     pub(super) contents: BTreeMap<Vec<u8>, Option<Arc<Vec<u8>>>>,
     /// The working folder is another one than at the start.
     pub(super) moved: bool,
+    /// Streams and descriptors that were opened, where streams are told apart by more than their number.
+    pub(super) lives: u32,
     /// By descriptor: 0, 1 and 2 are standard input, output and error and are in it only when they have state.
     pub(super) open: BTreeMap<i32, OpenFile>,
 }
@@ -49,6 +88,8 @@ pub(super) struct Files {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct OpenFile {
     pub(super) target: Target,
+    /// Which of those that had this number it is, where that is counted.
+    pub(super) life: u32,
     pub(super) offset: u64,
     pub(super) readable: bool,
     pub(super) writable: bool,
@@ -75,6 +116,7 @@ impl OpenFile {
     pub(super) fn new(target: Target) -> OpenFile {
         OpenFile {
             target,
+            life: 0,
             offset: 0,
             readable: false,
             writable: false,

@@ -3,9 +3,11 @@
 //! exists.
 //!
 //! Whether a call succeeds is the environment's choice: what would happen here and now comes first, the other outcome second. In one
-//! execution at most [`MOST_FAILURES`] calls go the other way.
+//! execution at most [`MOST_FAILURES`] calls of a thread go the other way: how many is the thread's own business, so that it makes no
+//! call depend on another thread's.
 //!
-//! A `FILE` is a block of the library whose address stands for a descriptor; its contents mean nothing and are never touched.
+//! A `FILE` is a block of the library whose address stands for a descriptor; its contents mean nothing. It is touched where the program
+//! calls functions that do not lock streams: then each stream has a block of its own, whatever its number.
 //! Buffering is not modelled: every byte is written at once.
 
 use super::errors::{EACCES, EBADF, EEXIST, EINVAL, EIO, EMFILE, ENOENT, ESPIPE};
@@ -58,24 +60,27 @@ impl Stream {
     pub(super) fn address(self, host: &mut dyn Host) -> Outcome<u64> {
         let key = match usize::try_from(self.0).ok().and_then(|index| STREAM_KEYS.get(index)) {
             Some(key) => (*key).to_owned(),
-            None => format!("FILE {}", self.0),
+            None => match files(host).open.get(&self.0).map_or(0, |file| file.life) {
+                0 => format!("FILE {}", self.0),
+                life => format!("FILE {} ({life})", self.0),
+            },
         };
         host.library_block(&key, &[0; STREAM_BYTES])
     }
 }
 
-/// Calls of one execution that do not go as they would here and now.
+/// Calls of one thread in one execution that do not go as they would here and now.
 pub(super) const MOST_FAILURES: u32 = 2;
 
 /// Whether the call goes the other way than it would here and now.
 pub(super) fn differs(host: &mut dyn Host) -> Outcome<bool> {
-    if host.state().failures >= MOST_FAILURES {
+    if *host.failures() >= MOST_FAILURES {
         host.assume("A-IO");
         return Ok(false);
     }
     let differs = host.choose(2)? == 1;
     if differs {
-        host.state().failures += 1;
+        *host.failures() += 1;
     }
     Ok(differs)
 }
@@ -133,9 +138,12 @@ pub(super) fn open(host: &mut dyn Host, path: &[u8], mode: OpenMode) -> Outcome<
 /// The lowest free descriptor, for this.
 pub(super) fn new_descriptor(host: &mut dyn Host, target: Target, mode: OpenMode) -> Result<i32, i32> {
     let descriptor = free_descriptor(host).ok_or(EMFILE)?;
+    let told_apart = host.streams_are_memory();
     let files = files(host);
+    files.lives += u32::from(told_apart);
     let OpenMode { readable, writable, append, .. } = mode;
-    files.open.insert(descriptor, OpenFile { readable, writable, append, ..OpenFile::new(target) });
+    let life = files.lives;
+    files.open.insert(descriptor, OpenFile { readable, writable, append, life, ..OpenFile::new(target) });
     Ok(descriptor)
 }
 
@@ -232,7 +240,7 @@ pub(super) fn write_descriptor(
         return Ok(Ok(bytes.len()));
     }
     if host.is_channel(descriptor) {
-        return channel::write(host, descriptor, bytes);
+        return channel::write(host, descriptor, bytes, channel::Broken::Signals);
     }
     let socket = open_file(host, descriptor).is_some_and(|file| matches!(file.target, Target::Socket { .. }));
     if socket && differs(host)? {

@@ -6,6 +6,9 @@ use super::stream::{contents, files, open_file, read_descriptor, seek, write_des
 use super::values::{NULL, int};
 use super::{Family, Host, Outcome, Zeroed, channel};
 use raddle_ir::DataModel;
+use raddle_libmodel::memory::{maps_at_fixed_address, maps_fresh_memory};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 
 pub(super) const FUNCTIONS: Family = &[
     ("read", read),
@@ -57,10 +60,10 @@ pub(super) const FUNCTIONS: Family = &[
     ("getcwd", getcwd),
     ("getpid", |_| Ok(4242)),
     ("getppid", |_| Ok(4241)),
-    ("getuid", |_| Ok(1000)),
-    ("geteuid", |_| Ok(1000)),
-    ("getgid", |_| Ok(1000)),
-    ("getegid", |_| Ok(1000)),
+    ("getuid", user),
+    ("geteuid", user),
+    ("getgid", group),
+    ("getegid", group),
     ("getpagesize", |_| Ok(4096)),
     ("get_nprocs", |_| Ok(PROCESSORS)),
     ("sched_getcpu", |_| Ok(0)),
@@ -73,6 +76,20 @@ pub(super) const FUNCTIONS: Family = &[
 ];
 
 const PROCESSORS: u128 = 4;
+
+/// Who runs a program decides as its files do, so the ids are those of this process.
+fn user(host: &mut dyn Host) -> Outcome<u128> {
+    this_process(host).map(|process| process.uid().into())
+}
+
+fn group(host: &mut dyn Host) -> Outcome<u128> {
+    this_process(host).map(|process| process.gid().into())
+}
+
+fn this_process(host: &mut dyn Host) -> Outcome<Metadata> {
+    std::fs::metadata("/proc/self")
+        .map_err(|error| host.unsupported(format!("a user id where the system does not tell it ({error})")))
+}
 
 /// No descriptor here is a device. What a request does to memory that it is given is not modelled.
 fn ioctl(host: &mut dyn Host) -> Outcome<u128> {
@@ -194,11 +211,7 @@ fn fcntl(host: &mut dyn Host) -> Outcome<u128> {
 }
 
 const PAGE: u64 = 4096;
-const MAP_PRIVATE: i32 = 0x02;
-const MAP_FIXED: i32 = 0x10;
 const MAP_ANONYMOUS: i32 = 0x20;
-/// The same, if nothing is there yet.
-const MAP_FIXED_NOREPLACE: i32 = 0x10_0000;
 
 /// Fresh memory, or a private copy of a file. A map in a place of the caller's choice, and a file that is shared, are not modelled.
 fn mmap(host: &mut dyn Host) -> Outcome<u128> {
@@ -206,16 +219,17 @@ fn mmap(host: &mut dyn Host) -> Outcome<u128> {
     if size == 0 {
         return Ok(host.long_error(EINVAL));
     }
-    if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) != 0 {
-        return Err(host.unsupported("memory mapped at a fixed address".into()));
+    if !maps_fresh_memory(flags.into()) {
+        let what = match maps_at_fixed_address(flags.into()) {
+            true => "memory mapped at a fixed address",
+            false => "a file mapped into memory and shared",
+        };
+        return Err(host.unsupported(what.into()));
     }
     let bytes = size.checked_next_multiple_of(PAGE).unwrap_or(size);
     let what = format!("mmap({size})");
     if flags & MAP_ANONYMOUS != 0 {
         return host.allocate(bytes, PAGE, Zeroed::Yes, &what).map(u128::from);
-    }
-    if flags & MAP_PRIVATE == 0 {
-        return Err(host.unsupported("a file mapped into memory and shared".into()));
     }
     let offset = host.long(5);
     if host.is_channel(descriptor) {

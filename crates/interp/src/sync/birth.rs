@@ -1,8 +1,10 @@
 //! How synchronisation objects come to be: by an initialising call, or from the bytes of a static initialiser.
 //!
 //! Bytes that are all zero, or that glibc's static initialisers give, make a valid object; anything else that no call has
-//! initialised is a problem, and is then used as a default object. Kernel and custom locks are valid whatever their bytes.
+//! initialised is a problem, and is then used as a default object. A copy of a semaphore or of a once control has the state of the
+//! original. Kernel and custom locks are valid whatever their bytes.
 
+use super::copied::{ONCE_DONE, ONCE_RUNNING};
 use super::{Barrier, Errno, Health, Mutex, MutexKind, OnceState, Rwlock, RwlockKind, SyncObject};
 use crate::exec::{Cx, Halt};
 use crate::memory::Named;
@@ -101,16 +103,17 @@ impl Cx<'_> {
             })
         };
         let kind_at = self.kind_offset();
+        let first = bytes.as_ref().map_or(0, |bytes| word(bytes, 0));
         let valid = match expected {
             Expected::Mutex => zero_but(kind_at..kind_at + 4),
             Expected::Rwlock => zero_but(24..56),
-            Expected::Spin | Expected::Cond | Expected::Semaphore => zero_but(0..0),
+            Expected::Spin | Expected::Cond => zero_but(0..0),
+            Expected::Semaphore => zero_but(0..4),
             Expected::Barrier => false,
-            Expected::Once
-            | Expected::Opaque
-            | Expected::OpaqueRwlock
-            | Expected::OpaqueSemaphore
-            | Expected::Completion => true,
+            Expected::Once => first != ONCE_RUNNING,
+            Expected::Opaque | Expected::OpaqueRwlock | Expected::OpaqueSemaphore | Expected::Completion => {
+                true
+            }
         };
         let kind = match &bytes {
             Some(bytes) if expected == Expected::Mutex && valid => word(bytes, kind_at),
@@ -133,9 +136,23 @@ impl Cx<'_> {
             Expected::OpaqueRwlock => SyncObject::Rwlock(Rwlock::default()),
             Expected::Cond => SyncObject::Cond(Vec::new()),
             Expected::Barrier => SyncObject::Barrier(fresh_barrier(1)),
+            Expected::Semaphore if valid => SyncObject::Semaphore { value: u64::from(first) },
             Expected::Semaphore | Expected::Completion => SyncObject::Semaphore { value: 0 },
             Expected::OpaqueSemaphore => SyncObject::Semaphore { value: 1 },
+            Expected::Once if first == ONCE_DONE => SyncObject::Once(OnceState::Done),
             Expected::Once => SyncObject::Once(OnceState::Fresh),
+        }
+    }
+
+    /// A copy of a semaphore counts before its first use: the wait for it may be ready.
+    pub(super) fn awaken_copied_semaphore(&mut self, at: Addr, address: u64) {
+        let counts = |bytes: &Vec<u8>| word(bytes, 0) != 0 && bytes.iter().skip(4).all(|byte| *byte == 0);
+        if self.world.sync.get(at).is_none()
+            && self.static_bytes(address, Expected::Semaphore).as_ref().is_some_and(counts)
+        {
+            let object = self.awaken(at, address, Expected::Semaphore);
+            let bytes = self.extent(address, Expected::Semaphore);
+            self.world.sync.set_sized(at, object, bytes);
         }
     }
 

@@ -7,17 +7,21 @@ mod barrier;
 mod birth;
 mod channel;
 pub(crate) mod cond;
+mod copied;
 mod errors;
 mod extent;
 mod lock;
 mod once;
 mod sem;
+mod shared;
 mod specific;
 mod threads;
 
 pub use channel::Passing;
+pub(crate) use channel::numbers_are_seen;
 pub(crate) use errors::Errno;
 pub(crate) use lock::{Readiness, lock_how};
+pub(crate) use shared::{KEYS, SHARED, uses_shared_state};
 
 use crate::memory::mix;
 use raddle_event::{Addr, ObjectId, ThreadId};
@@ -160,6 +164,17 @@ impl SyncTable {
         self.objects.range(first..end).any(|(at, entry)| {
             entry.object != SyncObject::Destroyed && at.offset.saturating_add(entry.bytes) > from
         })
+    }
+
+    /// Objects that start in these bytes of a memory object.
+    pub fn starting_in(
+        &self,
+        object: ObjectId,
+        from: u32,
+        len: u32,
+    ) -> impl Iterator<Item = (u32, &SyncObject)> {
+        let (first, end) = (Addr { object, offset: from }, Addr { object, offset: from.saturating_add(len) });
+        self.objects.range(first..end).map(|(at, entry)| (at.offset, &entry.object))
     }
 
     /// All objects inside a memory object.

@@ -1,6 +1,7 @@
 //! POSIX semaphores, also named ones, and the kernel's.
 
 use super::birth::Expected;
+use super::shared::NAMES;
 use super::{Errno, SyncObject};
 use crate::exec::{Cx, Halt};
 use crate::memory::Named;
@@ -15,12 +16,16 @@ impl Cx<'_> {
     pub(crate) fn pending_sem(&mut self, op: SemOp) -> Result<Option<OpKind>, Halt> {
         Ok(Some(match op {
             SemOp::Post { sem } => OpKind::SemPost { sem: self.sync_addr(self.pointer_arg(sem))? },
-            SemOp::Wait { sem, how } => OpKind::SemWait {
-                sem: self.sync_addr(self.pointer_arg(sem))?,
-                how: super::lock::lock_how(how),
-            },
+            SemOp::Wait { sem, how } => {
+                let address = self.pointer_arg(sem);
+                let sem = self.sync_addr(address)?;
+                if self.semaphore_kind() == Expected::Semaphore {
+                    self.awaken_copied_semaphore(sem, address);
+                }
+                OpKind::SemWait { sem, how: super::lock::lock_how(how) }
+            }
             SemOp::GetValue { sem, .. } => OpKind::SemRead { sem: self.sync_addr(self.pointer_arg(sem))? },
-            SemOp::Open { .. } => return Ok(None),
+            SemOp::Open { .. } => return self.pending_part(NAMES),
         }))
     }
 
@@ -59,7 +64,7 @@ impl Cx<'_> {
                 self.memory.store::<4>(into, value, Named::Number);
                 Ok(self.answer(returns, Ok(())))
             }
-            SemOp::Open { name, value } => self.open_semaphore(name, value),
+            SemOp::Open { name, flags, value } => self.open_semaphore(name, flags, value),
         }
     }
 
@@ -74,10 +79,20 @@ impl Cx<'_> {
     }
 
     /// Named semaphores live in the library, one block per name. The value counts when the name is new.
-    fn open_semaphore(&mut self, name: Arg, value: Arg) -> Result<u128, Halt> {
+    fn open_semaphore(&mut self, name: Arg, flags: Arg, value: Arg) -> Result<u128, Halt> {
+        const CREATE_NEW: u128 = 0o300;
+        const EXISTS: i32 = 17;
         let name = self.c_string(self.pointer_arg(name))?;
         let key = format!("semaphore {name}");
         let fresh = !self.world.state.library.contains_key(&key);
+        if !fresh && u128::from(self.arg(flags)) & CREATE_NEW == CREATE_NEW {
+            if self.image.removes_semaphores() {
+                return Err(self
+                    .unsupported("a name of a semaphore that is made and may have been removed".to_owned()));
+            }
+            self.set_errno(EXISTS);
+            return Ok(0);
+        }
         let address = self.library_block(&key, &[0; 32])?;
         if fresh {
             let at = self.sync_addr(address)?;

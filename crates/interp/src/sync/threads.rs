@@ -54,8 +54,9 @@ impl Cx<'_> {
     ) -> Result<Flow, Halt> {
         let value = match op {
             ThreadOp::Create { id, attribute, function, argument } => {
+                let detached = self.is_detached(attribute)?;
                 let child = self.create(function, argument)?;
-                if self.is_detached(attribute)? {
+                if detached {
                     self.event(EventKind::Detach { child });
                     self.world.state.change_life(child, |life| life.detached = true);
                 }

@@ -75,7 +75,9 @@ impl<'p> Watcher<'p> {
             });
             // What orders the two ends of a channel is no memory of the program.
             let channel = info.kind == ObjectKind::Library
-                && ["pipe ", "socket pair ", "eventfd "].iter().any(|name| info.name.starts_with(name));
+                && ["pipe ", "socket pair ", "eventfd ", "epoll "]
+                    .iter()
+                    .any(|name| info.name.starts_with(name));
             if !known && !channel {
                 self.complaints.insert(format!("{} ({:?} {})", open.complaint, info.kind, info.name));
             }

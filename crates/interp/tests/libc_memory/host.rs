@@ -1,7 +1,9 @@
 //! A machine for library functions that knows of every byte which object it is in, and writes down all that a call does.
 
 use raddle_event::ProblemKind;
-use raddle_interp::libc::{Channels, Host, LibState, Outcome, Passing, Stop, Zeroed, call};
+use raddle_interp::libc::{
+    Channels, FolderEntry, Host, LibState, Links, Outcome, Passing, Stop, Zeroed, call,
+};
 use raddle_ir::{DataModel, Ty};
 use raddle_testkit::random::Random;
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ pub struct Recorder {
     channels: Channels,
     pub input: Vec<u8>,
     clock: u64,
+    failures: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +91,7 @@ impl Recorder {
             channels: Channels::default(),
             input: Vec::new(),
             clock: 0,
+            failures: 0,
         };
         recorder.place(What::Errno, vec![0; 4]);
         recorder
@@ -354,7 +358,19 @@ impl Host for Recorder {
         Ok(self.random.below(variants as usize) as u32)
     }
 
+    fn failures(&mut self) -> &mut u32 {
+        &mut self.failures
+    }
+
     fn outside(&mut self, _path: &[u8]) -> Option<Arc<Vec<u8>>> {
+        None
+    }
+
+    fn outside_folder(&mut self, _path: &[u8]) -> Option<Arc<Vec<FolderEntry>>> {
+        None
+    }
+
+    fn outside_link(&mut self, _path: &[u8], _links: Links) -> Option<Arc<Vec<u8>>> {
         None
     }
 
@@ -382,6 +398,11 @@ impl Host for Recorder {
     }
 
     fn exit(&mut self, _code: i32) -> Stop {
+        self.exits = true;
+        Stop
+    }
+
+    fn killed(&mut self, _signal: i32) -> Stop {
         self.exits = true;
         Stop
     }

@@ -127,6 +127,11 @@ impl MemoryEffect {
         self.writes(stream, STREAM)
     }
 
+    pub(super) fn gap(mut self, reason: &'static str) -> Self {
+        self.gap = Some(reason);
+        self
+    }
+
     pub(super) fn gap_if(mut self, doubt: Doubt, reason: &'static str) -> Self {
         self.gap_if = Some((doubt, reason));
         self

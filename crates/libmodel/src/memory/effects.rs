@@ -7,7 +7,7 @@ use super::build::{A0, A1, A2, A3, WORD, by_model, bytes, nothing, words};
 use super::{Access, Base, Ending, Extent, Fill, Library, MemoryEffect, Value, When, memory};
 use crate::{
     Arg, AtomicCall, CondOp, Effect, Handlers, How, KernelAtomic, KernelResult, KernelWidth, ProcessOp,
-    Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp,
+    Returns, SemOp, SizedAtomic, SleepUnit, SyncKind, ThreadOp, TlsOp, VerifierOp, attr_bytes,
 };
 use raddle_ir::DataModel;
 use std::borrow::Cow;
@@ -16,7 +16,8 @@ use std::borrow::Cow;
 const INT: Extent = bytes(4);
 
 /// `pthread_attr_t`.
-pub(super) const THREAD_ATTRIBUTES: Extent = by_model(56, 36);
+pub(super) const THREAD_ATTRIBUTES: Extent =
+    by_model(attr_bytes(DataModel::Lp64) as u32, attr_bytes(DataModel::Ilp32) as u32);
 
 impl Effect {
     /// What a call with this effect does to memory. Nothing for what is unsupported: reaching it is a gap anyway.

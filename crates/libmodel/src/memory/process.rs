@@ -44,6 +44,7 @@ pub(super) fn entries() -> Entries {
                 .writes(behind_any(A3), bytes(4))
                 .writes(A4, bytes(4)),
         ),
+        ("signal", nothing()),
         ("sigaction", nothing().reads(A1, SIGACTION).writes(A2, SIGACTION)),
         ("sigprocmask", nothing().reads(A1, SET).writes(A2, SET)),
         ("sigemptyset", nothing().writes(A0, SET)),

@@ -38,14 +38,16 @@ pub(super) fn entries() -> Entries {
     ];
     all.extend(each(
         &[
-            "pthread_attr_setstack",
-            "pthread_attr_setstackaddr",
             "pthread_attr_setguardsize",
             "pthread_attr_setscope",
             "pthread_attr_setschedpolicy",
             "pthread_attr_setinheritsched",
         ],
         &thread(),
+    ));
+    all.extend(each(
+        &["pthread_attr_setstack", "pthread_attr_setstackaddr"],
+        &thread().gap("a stack in memory of the program"),
     ));
     all.extend(each(
         &["pthread_mutexattr_destroy", "pthread_condattr_destroy", "pthread_barrierattr_destroy"],

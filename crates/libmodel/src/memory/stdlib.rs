@@ -53,7 +53,7 @@ pub(super) fn entries() -> Entries {
         ("setenv", environment().reads(A0, CString).reads(A1, CString)),
         ("unsetenv", environment().reads(A0, CString)),
         ("putenv", environment().reads(A0, CString).stores(Library::Environment, Value::Arg(A0))),
-        ("clearenv", MemoryEffect { gap: Some("clearing the whole environment"), ..nothing() }),
+        ("clearenv", nothing().gap("clearing the whole environment")),
         ("atexit", nothing().calls(A0, vec![], When::ProcessExit)),
     ];
     all.extend(each(&["atoi", "atol", "atoll", "atof"], &nothing().reads(A0, CString).in_locale()));

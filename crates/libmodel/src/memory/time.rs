@@ -21,7 +21,7 @@ pub(super) fn entries() -> Entries {
         ("clock_getres", nothing().writes(A1, words(2))),
         ("timespec_get", nothing().writes(A0, words(2))),
         ("times", nothing().writes(A0, words(4))),
-        ("ftime", MemoryEffect { gap: Some("ftime"), ..nothing() }),
+        ("ftime", nothing().gap("ftime")),
         ("gmtime", broken_down(nothing())),
         ("localtime", broken_down(zone())),
         ("gmtime_r", nothing().reads(A0, WORD).writes(A1, TM).returns(Value::Arg(A1))),

@@ -7,7 +7,7 @@ use super::build::{
     A0, A1, A2, A3, A4, A5, Entries, WORD, behind_any, behind_twice, by_model, bytes, each, nothing, words,
 };
 use super::stdio::input;
-use super::{Base, Extent, Fill, Library, Life, MemoryEffect, Value};
+use super::{Base, Doubt, Extent, Fill, Library, Life, MemoryEffect, Value};
 use crate::Arg;
 use Extent::{Arg as Bytes, CString, Pages, Times, TimesWords, ToEnd};
 
@@ -23,7 +23,11 @@ pub(super) fn entries() -> Entries {
 
 fn descriptors() -> Entries {
     // The content of a file is in the block from the start.
-    let map = nothing().returns_block(Pages(A1), Fill::Zero).writes(Base::Fresh, ToEnd).receives(Base::Fresh);
+    let map = nothing()
+        .returns_block(Pages(A1), Fill::Zero)
+        .writes(Base::Fresh, ToEnd)
+        .receives(Base::Fresh)
+        .gap_if(Doubt::MapsMemoryInUse(A3), "a map that may be of memory that is in use already");
     // Up to 1024 descriptors.
     let set = bytes(128);
     let buffers = behind_any(A1);
@@ -36,6 +40,19 @@ fn descriptors() -> Entries {
         // What is left of the time is written back.
         ("select", nothing().changes(A1, set).changes(A2, set).changes(A3, set).changes(A4, words(2))),
         ("poll", nothing().changes(A0, Times(A1, 8))),
+        ("ppoll", nothing().changes(A0, Times(A1, 8)).reads(A2, words(2)).reads(A3, bytes(8))),
+        (
+            "pselect",
+            nothing()
+                .changes(A1, set)
+                .changes(A2, set)
+                .changes(A3, set)
+                .reads(A4, words(2))
+                .reads(A5, bytes(8)),
+        ),
+        // What is to be reported may be a pointer.
+        ("epoll_ctl", nothing().reads(A3, bytes(12)).publishes(A3)),
+        ("epoll_wait", input(A1, Times(A2, 12))),
         // A `struct flock`, for the commands that take one.
         ("fcntl", nothing().changes(A2, by_model(32, 24))),
         // Whatever the request says, and what a structure there points to (`struct ifconf`).
@@ -54,8 +71,9 @@ fn descriptors() -> Entries {
     all.extend(each(&["close", "lseek", "lseek64", "ftruncate", "ftruncate64", "isatty"], &nothing()));
     all.extend(each(&["pipe", "pipe2"], &nothing().writes(A0, bytes(8))));
     all.push(("socketpair", nothing().writes(A3, bytes(8))));
-    all.extend(each(&["eventfd", "dup", "dup2", "dup3"], &nothing()));
-    all.extend(each(&["madvise", "posix_madvise"], &nothing()));
+    all.extend(each(&["eventfd", "dup", "dup2", "dup3", "epoll_create", "epoll_create1"], &nothing()));
+    let advice = nothing().gap_if(Doubt::LosesContents(A2), "advice by which memory may lose its contents");
+    all.extend(each(&["madvise", "posix_madvise"], &advice));
     all
 }
 
@@ -74,7 +92,10 @@ fn names() -> Entries {
                 .returns_block(ToEnd, Fill::Uninitialised)
                 .writes(Base::Fresh, ToEnd),
         ),
-        ("opendir", nothing().reads(A0, CString).returns_into(Library::Directory)),
+        ("opendir", nothing().reads(A0, CString).returns_block(ToEnd, Fill::Zero).writes(Base::Fresh, ToEnd)),
+        // The entry is in the stream.
+        ("readdir", nothing().changes(A0, ToEnd).returns_into(A0)),
+        ("closedir", nothing().frees(A0)),
         ("readlink", nothing().reads(A0, CString).writes(A1, Bytes(A2))),
         (
             "realpath",

@@ -4,7 +4,7 @@
 //! cleanup handlers of glibc's headers, which call `setjmp` first, cost nothing as long as they are not needed.
 
 use super::Row;
-use super::row::{alias, answers, libc, libc_assuming, unsupported, void};
+use super::row::{alias, alias_assuming, answers, libc, libc_assuming, unsupported, void};
 
 const SIGNAL: &[&str] = &["A-SIGNAL"];
 const INPUT: &[&str] = &["A-INPUT"];
@@ -19,11 +19,11 @@ pub(super) static ROWS: &[Row] = &[
     libc("getopt"),
     libc("getopt_long"),
     unsupported("getopt_long_only", "getopt_long_only"),
-    // Signals never come.
-    answers("signal", SIGNAL),
-    answers("bsd_signal", SIGNAL),
-    answers("sysv_signal", SIGNAL),
-    answers("__sysv_signal", SIGNAL),
+    // Signals never come, but for SIGPIPE.
+    libc_assuming("signal", SIGNAL),
+    alias_assuming("bsd_signal", "signal", SIGNAL),
+    alias_assuming("sysv_signal", "signal", SIGNAL),
+    alias_assuming("__sysv_signal", "signal", SIGNAL),
     answers("siginterrupt", SIGNAL),
     libc_assuming("sigaction", SIGNAL),
     libc_assuming("sigprocmask", SIGNAL),

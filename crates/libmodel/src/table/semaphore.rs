@@ -15,7 +15,11 @@ pub(super) static ROWS: &[Row] = &[
     row("sem_timedwait", Effect::Sem(SemOp::Wait { sem: A0, how: UNTIL_A1 }, MinusOne)),
     row("sem_clockwait", Effect::Sem(SemOp::Wait { sem: A0, how: UNTIL_A2 }, MinusOne)),
     row("sem_getvalue", Effect::Sem(SemOp::GetValue { sem: A0, out: A1 }, MinusOne)),
-    assuming("sem_open", Effect::Sem(SemOp::Open { name: A0, value: A3 }, Returns::Nothing), &["A-THREAD"]),
+    assuming(
+        "sem_open",
+        Effect::Sem(SemOp::Open { name: A0, flags: A1, value: A3 }, Returns::Nothing),
+        &["A-THREAD"],
+    ),
     answers("sem_close", &["A-IO"]),
     libc_assuming("sem_unlink", &["A-IO"]),
 ];

@@ -1,5 +1,5 @@
 //! Descriptors, files, sockets and what else `unistd.h` has. What the program writes to files exists in memory only (A-IO). Pipes, socket
-//! pairs and eventfds order threads where the program is run (A-DESCRIPTOR); shared memory connects processes: unsupported.
+//! pairs, eventfds and epolls order threads where the program is run (A-DESCRIPTOR); shared memory connects processes: unsupported.
 
 use super::Row;
 use super::row::{alias_assuming, answers, libc, libc_assuming, unsupported, void};
@@ -53,6 +53,9 @@ pub(super) static ROWS: &[Row] = &[
     libc_assuming("chdir", FILES),
     libc_assuming("getcwd", FILES),
     libc_assuming("opendir", FILES),
+    libc_assuming("readdir", FILES),
+    alias_assuming("readdir64", "readdir", FILES),
+    libc_assuming("closedir", FILES),
     libc_assuming("truncate", FILES),
     libc_assuming("readlink", FILES),
     libc_assuming("realpath", FILES),
@@ -69,7 +72,7 @@ pub(super) static ROWS: &[Row] = &[
     answers("umask", FILES),
     libc_assuming("utime", FILES),
     libc_assuming("utimes", FILES),
-    // Sockets cannot be made, and nothing is ever ready.
+    // Sockets.
     libc_assuming("socket", FILES),
     libc_assuming("connect", FILES),
     libc_assuming("accept", FILES),
@@ -87,7 +90,9 @@ pub(super) static ROWS: &[Row] = &[
     libc_assuming("gethostbyname", FILES),
     libc_assuming("getaddrinfo", FILES),
     libc_assuming("select", FILES),
+    libc_assuming("pselect", FILES),
     libc_assuming("poll", FILES),
+    libc_assuming("ppoll", FILES),
     alias_assuming("accept4", "accept", FILES),
     libc_assuming("sendmsg", FILES),
     libc_assuming("recvmsg", FILES),
@@ -156,6 +161,11 @@ pub(super) static ROWS: &[Row] = &[
     libc("dup"),
     libc("dup2"),
     libc("dup3"),
+    libc("epoll_create"),
+    libc("epoll_create1"),
+    libc("epoll_ctl"),
+    libc("epoll_wait"),
+    alias_assuming("epoll_pwait", "epoll_wait", &[]),
     // Ways between threads and processes that are not modelled.
     unsupported("mkfifo", "pipes with names"),
     unsupported("shm_open", "shared memory and queues between processes"),
@@ -173,13 +183,7 @@ pub(super) static ROWS: &[Row] = &[
     unsupported("mq_open", "shared memory and queues between processes"),
     unsupported("mq_send", "shared memory and queues between processes"),
     unsupported("mq_receive", "shared memory and queues between processes"),
-    unsupported("epoll_create", "waiting for descriptors by epoll and its kin"),
-    unsupported("epoll_create1", "waiting for descriptors by epoll and its kin"),
-    unsupported("epoll_ctl", "waiting for descriptors by epoll and its kin"),
-    unsupported("epoll_wait", "waiting for descriptors by epoll and its kin"),
-    unsupported("pselect", "waiting for descriptors by epoll and its kin"),
-    unsupported("ppoll", "waiting for descriptors by epoll and its kin"),
-    unsupported("inotify_init", "waiting for descriptors by epoll and its kin"),
+    unsupported("inotify_init", "watching files"),
     unsupported("aio_read", "asynchronous input and output"),
     unsupported("aio_write", "asynchronous input and output"),
     unsupported("aio_error", "asynchronous input and output"),
@@ -191,8 +195,6 @@ pub(super) static ROWS: &[Row] = &[
     unsupported("pwritev", "rarely used file calls"),
     unsupported("sendfile", "rarely used file calls"),
     unsupported("splice", "rarely used file calls"),
-    unsupported("readdir", "rarely used file calls"),
-    unsupported("closedir", "rarely used file calls"),
     unsupported("scandir", "rarely used file calls"),
     unsupported("ftw", "rarely used file calls"),
     unsupported("nftw", "rarely used file calls"),

@@ -1,6 +1,6 @@
 //! A host without a machine: flat memory, no threads, everything recorded.
 
-use crate::libc::{Channels, Host, LibState, Outcome, Passing, Stop, Zeroed, call};
+use crate::libc::{Channels, FolderEntry, Host, LibState, Links, Outcome, Passing, Stop, Zeroed, call};
 use raddle_event::ProblemKind;
 use raddle_ir::{DataModel, FloatTy, Ty};
 use std::collections::BTreeMap;
@@ -34,6 +34,7 @@ pub(super) struct Mock {
     pub(super) callback: Option<Callback>,
     pub(super) clock: u64,
     errno: u64,
+    failures: u32,
 }
 
 impl Mock {
@@ -60,6 +61,7 @@ impl Mock {
             callback: None,
             clock: 0,
             errno: 0,
+            failures: 0,
         };
         mock.errno = mock.place(&[0; 4]);
         mock
@@ -311,7 +313,19 @@ impl Host for Mock {
         Ok(0)
     }
 
+    fn failures(&mut self) -> &mut u32 {
+        &mut self.failures
+    }
+
     fn outside(&mut self, _path: &[u8]) -> Option<Arc<Vec<u8>>> {
+        None
+    }
+
+    fn outside_folder(&mut self, _path: &[u8]) -> Option<Arc<Vec<FolderEntry>>> {
+        None
+    }
+
+    fn outside_link(&mut self, _path: &[u8], _links: Links) -> Option<Arc<Vec<u8>>> {
         None
     }
 
@@ -341,6 +355,11 @@ impl Host for Mock {
 
     fn exit(&mut self, code: i32) -> Stop {
         self.exited = Some(code);
+        Stop
+    }
+
+    fn killed(&mut self, signal: i32) -> Stop {
+        self.exited = Some(128 + signal);
         Stop
     }
 
