@@ -40,9 +40,10 @@ impl Bounds {
         }
     }
 
-    /// Why work was stopped that was told to.
+    /// Why work was stopped that was told to. Time does not come back, nor does an interrupt; memory does, once a tool was killed.
     pub(crate) fn lost(&self, interrupt: &AtomicBool) -> Lost {
-        Lost::Stopped(self.words(self.reached(interrupt).unwrap_or(Cause::Time)))
+        let given_back = if self.memory.is_some() { Cause::Memory } else { Cause::Time };
+        Lost::Stopped(self.words(self.reached(interrupt).unwrap_or(given_back)))
     }
 
     pub(crate) fn words(&self, cause: Cause) -> String {
@@ -137,7 +138,7 @@ pub(crate) fn resident_bytes() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, watched};
+    use super::{Bounds, Lost, watched};
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
@@ -159,6 +160,19 @@ mod tests {
         assert_eq!(reason(false, None, Some(1)), "the memory limit of 1 bytes was reached");
         assert_eq!(reason(true, None, None), "interrupted");
         assert_eq!(reason(true, None, Some(u64::MAX)), "interrupted");
+    }
+
+    #[test]
+    fn memory_that_was_given_back_is_still_the_reason() {
+        let (running, late) = (AtomicBool::new(false), Some(Duration::ZERO));
+        let bounds =
+            Bounds { time: Some(Duration::from_secs(3600)), memory: Some(u64::MAX), ..Bounds::none() };
+        let words = |bounds: Bounds| match bounds.lost(&running) {
+            Lost::Stopped(words) => words,
+            Lost::Bug(bug) => panic!("{bug:?}"),
+        };
+        assert_eq!(words(bounds), format!("the memory limit of {} bytes was reached", u64::MAX));
+        assert_eq!(words(Bounds { time: late, ..bounds }), "the time limit of 0 s was reached");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Measures what the pages of `docs/benchmarks` show and writes them: fixtures by topic, random traces compared, instructions a
-//! second, how much of real C lowers, the static analysis on real code, and the searches on programs of `bench/programs`. Numbers are of the machine at hand; nothing here is a test.
+//! second, how much of real C lowers, the static analysis on real code, the searches on programs of `bench/programs`, and how exactly limits hold. Numbers are of the machine at hand; nothing here is a test.
 
 mod corpus;
 mod explore;
 mod explored;
 mod fixtures;
+mod limits;
 mod measure;
 mod native;
 mod speed;
@@ -27,6 +28,8 @@ pub enum Part {
     Explore(Vec<String>),
     /// `native.md`; or, with names, only these programs, printed.
     Native(Vec<String>),
+    /// `limits.md`.
+    Limits,
     /// Fetches and links the inputs of `static.md` and shows how to analyse each.
     Corpus,
 }
@@ -36,12 +39,14 @@ pub fn run(root: &Path, part: &Part) -> Result<(), String> {
         Part::All => {
             ground(root)?;
             explore::run(root, &[])?;
+            limits::run(root)?;
             statics::run(root, &[])
         }
         Part::Ground => ground(root),
         Part::Static(only) => statics::run(root, only),
         Part::Explore(only) => explore::run(root, only),
         Part::Native(only) => native::run(root, only),
+        Part::Limits => limits::run(root),
         Part::Corpus => statics::prepare_all(root),
     }
 }

@@ -1,7 +1,6 @@
 //! Limits hold in every phase. The slack is large: other tests run at the same time.
 
 use crate::run::{Scratch, program, text};
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 const LIMIT: &str = "3";
@@ -19,42 +18,34 @@ fn stops(scratch: &Scratch, arguments: &[&str], codes: &[i32], words: &[&str]) {
 #[test]
 fn clang_is_killed_at_the_limit() {
     let scratch = Scratch::new();
-    let mut source = "#define A0 x += 1;\n".to_owned();
-    for i in 1..27 {
-        writeln!(source, "#define A{i} A{0} A{0}", i - 1).expect("a string grows");
-    }
-    source.push_str("int x;\nint main(void) { A26 return 0; }\n");
-    scratch.file("macros.c", source);
+    let file = program("limits/macros.c");
     let words = ["verdict: unknown", "the time limit of 3 s was reached while the program was compiled"];
     for command in ["check", "explore", "static"] {
-        stops(&scratch, &[command, "--time-limit", LIMIT, "macros.c"], &[3], &words);
+        stops(&scratch, &[command, "--time-limit", LIMIT, text(&file)], &[3], &words);
     }
+    let words = [
+        "verdict: unknown",
+        "the memory limit of 104857600 bytes was reached while the program was compiled",
+    ];
+    scratch.raddle(&["check", "--memory-limit", "100M", text(&file)]).expect(3, &words);
 }
 
 #[test]
 fn the_static_analysis_and_the_search_share_the_time() {
     let scratch = Scratch::new();
-    let count = 600;
-    let mut source = format!("#include <pthread.h>\nint g[{count}], *p[{count}]; void (*f[{count}])(int);\n");
-    for i in 0..count {
-        writeln!(
-            source,
-            "void f{i}(int k) {{ for (int i = 0; i < k; i++) {{ p[i] = &g[(i * {i}) % {count}]; \
-             *p[(i + {i}) % {count}] += i; if (f[i]) f[i](i - 1); }} }}"
-        )
-        .expect("a string grows");
-    }
-    source.push_str("void *w(void *a) {\n");
-    for i in 0..count {
-        writeln!(source, "f[{i}] = f{i};").expect("a string grows");
-    }
-    source.push_str("f0(*(int *)a); return a; }\nint main(int c, char **v) { pthread_t t; (void)v;\n");
-    source.push_str("pthread_create(&t, 0, w, &c); w(&c); pthread_join(t, 0); return 0; }\n");
-    scratch.file("loops.c", source);
+    let file = program("limits/loops.c");
     // Whether it is done in time depends on the machine; that the command ends does not.
     for command in ["check", "static"] {
-        stops(&scratch, &[command, "--time-limit", LIMIT, "loops.c"], &[0, 1, 3], &["verdict: "]);
+        stops(&scratch, &[command, "--time-limit", LIMIT, text(&file)], &[0, 1, 3], &["verdict: "]);
     }
+}
+
+#[test]
+fn memory_that_the_program_fills_ends_the_search() {
+    let scratch = Scratch::new();
+    let file = program("limits/memory.c");
+    let words = ["verdict: unknown", "the memory limit of 209715200 bytes was reached"];
+    scratch.raddle(&["explore", "--memory-limit", "200M", text(&file)]).expect(3, &words);
 }
 
 #[test]

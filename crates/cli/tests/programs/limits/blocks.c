@@ -1,4 +1,7 @@
 // Large blocks that are copied without a visible operation in between.
+//@ limits: explore --time-limit 3
+//@ limits: check --time-limit 3
+//@ limits: check --memory-limit 500M --time-limit 60
 #include <stdlib.h>
 #include <string.h>
 #include <pthread.h>

@@ -1,4 +1,7 @@
 // A race between accesses that are made hundreds of thousands of times in order, and once without.
+//@ limits: check --time-limit 3
+//@ limits: explore --time-limit 1
+//@ limits: check --memory-limit 200M --time-limit 60
 #include <pthread.h>
 #define N 400000
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;

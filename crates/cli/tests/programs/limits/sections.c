@@ -1,4 +1,8 @@
 // Thousands of critical sections, and races behind them: each race that the search sees is confirmed in a rearranged execution.
+//@ limits: check --time-limit 3
+//@ limits: explore --search pdp --time-limit 3
+//@ limits: explore --time-limit 3
+//@ limits: check --memory-limit 200M --time-limit 60
 #include <pthread.h>
 pthread_mutex_t m[8] = {PTHREAD_MUTEX_INITIALIZER,PTHREAD_MUTEX_INITIALIZER,PTHREAD_MUTEX_INITIALIZER,PTHREAD_MUTEX_INITIALIZER,PTHREAD_MUTEX_INITIALIZER,PTHREAD_MUTEX_INITIALIZER,PTHREAD_MUTEX_INITIALIZER,PTHREAD_MUTEX_INITIALIZER};
 int a[8][4], racy[64];
