@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use raddle_xtask::bench::Part;
+use raddle_xtask::mutants::Repeat;
 use raddle_xtask::tidy::tidy;
 use raddle_xtask::tree::Tree;
 
@@ -55,6 +56,9 @@ struct SoakArguments {
     /// Profile of cargo that the tests are built with
     #[arg(long, default_value = "release")]
     profile: String,
+    /// Parts that were done at these commits are not repeated; the table names them
+    #[arg(long, value_name = "COMMITS", value_delimiter = ',')]
+    accept: Vec<String>,
     /// List the parts and how long each may take
     #[arg(long)]
     list: bool,
@@ -71,6 +75,9 @@ struct MutantArguments {
     /// Parts that this file lists for the commit at hand are not judged again
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
+    /// Parts that this file lists for any commit are not judged again
+    #[arg(long, requires = "state")]
+    once: bool,
     /// This raddle, not a release build
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
@@ -83,6 +90,9 @@ struct MutantArguments {
     /// For each answer
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     time_limit: u64,
+    /// Mutants at once; their native runs mostly sleep
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    jobs: usize,
     /// Print each mutant and keep its folder
     #[arg(long)]
     keep: bool,
@@ -100,6 +110,7 @@ enum Page {
     Static,
     Explore,
     Native,
+    Limits,
     Corpus,
 }
 
@@ -114,6 +125,7 @@ fn main() -> ExitCode {
                 Some(Page::Static) => Part::Static(only),
                 Some(Page::Explore) => Part::Explore(only),
                 Some(Page::Native) => Part::Native(only),
+                Some(Page::Limits) => Part::Limits,
                 Some(Page::Corpus) => Part::Corpus,
             };
             run_bench(&arguments.root, &part)
@@ -152,10 +164,12 @@ fn run_mutants(root: &Path, arguments: MutantArguments) -> ExitCode {
     let request = raddle_xtask::mutants::Request {
         seeds: arguments.seeds,
         state: arguments.state,
+        repeat: if arguments.once { Repeat::Never } else { Repeat::AtAnotherCommit },
         binary: arguments.binary,
         found: arguments.found,
         replay_every: arguments.replay_every,
         time_limit: Duration::from_secs(arguments.time_limit),
+        jobs: arguments.jobs,
         keep: arguments.keep,
     };
     exit_code("mutants", raddle_xtask::mutants::run(root, &request))
@@ -168,6 +182,7 @@ fn run_soak(root: &Path, arguments: SoakArguments) -> ExitCode {
         only: arguments.only,
         packages: arguments.packages,
         profile: arguments.profile,
+        accepted: arguments.accept,
         list: arguments.list,
         write: arguments.write,
     };

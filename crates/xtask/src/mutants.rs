@@ -9,6 +9,8 @@ use raddle_testkit::mutants::{Judge, Judgement, Mutant, Options, Original, Repla
 use raddle_testkit::soak;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tally::{State, Tally};
 
@@ -17,6 +19,7 @@ pub struct Request {
     pub seeds: Range<u64>,
     /// What is done already; with none, everything is done now.
     pub state: Option<PathBuf>,
+    pub repeat: Repeat,
     /// `raddle`; the release build unless given.
     pub binary: Option<PathBuf>,
     /// Where contradictions go.
@@ -24,8 +27,17 @@ pub struct Request {
     /// Of how many mutants with a race one is replayed natively.
     pub replay_every: u64,
     pub time_limit: Duration,
+    /// Mutants at once.
+    pub jobs: usize,
     /// Print each mutant and keep its folder.
     pub keep: bool,
+}
+
+/// When a part is judged again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    AtAnotherCommit,
+    Never,
 }
 
 /// Mutants in one part.
@@ -51,7 +63,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     while from < request.seeds.end && !soak::is_over() {
         let part = from..request.seeds.end.min(from + PART);
         from = part.end;
-        let tally = match state.done(&part, &commit) {
+        let tally = match state.done(&part, (request.repeat == Repeat::AtAnotherCommit).then_some(&commit)) {
             Some(tally) => tally,
             None => {
                 let tally = judge_part(&judge, &originals, &part, request)?;
@@ -77,28 +89,51 @@ fn judge_part(
     seeds: &Range<u64>,
     request: &Request,
 ) -> Result<Tally, String> {
-    let mut tally = Tally::default();
-    for seed in seeds.clone().take_while(|_| !soak::is_over()) {
-        let mutant = mutant(originals, seed);
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let replay = match seed.is_multiple_of(request.replay_every) {
-            true => Replay::Natively,
-            false => Replay::No,
-        };
-        let judgement = judge.judge(&mutant, folder.path(), replay)?;
-        if request.keep {
-            let kept = request.found.join(format!("kept-{seed}"));
-            keep(&mutant, &judgement, folder.path(), &kept)?;
-            println!("{}\n{}", description(&mutant, &judgement), mutant.text);
-        } else if !judgement.contradictions.is_empty() {
-            let class = judgement.contradictions[0].kind;
-            let class = if judgement.undefined.is_some() { "undefined" } else { class };
-            keep(&mutant, &judgement, folder.path(), &request.found.join(format!("{class}-{seed}")))?;
-            eprintln!("mutants: {}", description(&mutant, &judgement).lines().next().unwrap_or_default());
+    let (next, tally) = (AtomicU64::new(seeds.start), Mutex::new(Tally::default()));
+    let work = || -> Result<(), String> {
+        while !soak::is_over() {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds.end {
+                break;
+            }
+            let judgement = judge_one(judge, originals, seed, request)?;
+            tally.lock().map_err(|error| error.to_string())?.add(&judgement);
         }
-        tally.add(&judgement);
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..request.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        let results =
+            workers.into_iter().map(|worker| worker.join().map_err(|_| "a worker failed".to_owned())?);
+        results.collect::<Result<(), String>>()
+    })?;
+    tally.into_inner().map_err(|error| error.to_string())
+}
+
+fn judge_one(
+    judge: &Judge,
+    originals: &[Original],
+    seed: u64,
+    request: &Request,
+) -> Result<Judgement, String> {
+    let mutant = mutant(originals, seed);
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let replay = match seed.is_multiple_of(request.replay_every) {
+        true => Replay::Natively,
+        false => Replay::No,
+    };
+    let judgement = judge.judge(&mutant, folder.path(), replay)?;
+    if request.keep {
+        let kept = request.found.join(format!("kept-{seed}"));
+        keep(&mutant, &judgement, folder.path(), &kept)?;
+        println!("{}\n{}", description(&mutant, &judgement), mutant.text);
+    } else if !judgement.contradictions.is_empty() {
+        let class = judgement.contradictions[0].kind;
+        let class = if judgement.undefined.is_some() { "undefined" } else { class };
+        keep(&mutant, &judgement, folder.path(), &request.found.join(format!("{class}-{seed}")))?;
+        eprintln!("mutants: {}", description(&mutant, &judgement).lines().next().unwrap_or_default());
     }
-    Ok(tally)
+    Ok(judgement)
 }
 
 fn description(mutant: &Mutant<'_>, judgement: &Judgement) -> String {

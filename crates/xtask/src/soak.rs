@@ -1,6 +1,7 @@
 //! `xtask soak`: every test of the workspace with `RADDLE_SOAK=1`, each in a process of its own with a share of the time, and the mutants.
 //!
-//! What is done is kept in a file and not done again at the same commit. A property that does not come to its full count within its share
+//! What is done is kept in `docs/benchmarks/soak.jsonl` and not done again at the same commit, or at one that the caller names: a table
+//! that was written, or a change that concerns other parts. A property that does not come to its full count within its share
 //! stops and says how far it came; a test that does not stop is killed, and the table says so.
 
 mod outcome;
@@ -28,6 +29,8 @@ pub struct Request {
     pub packages: Vec<String>,
     /// Of cargo.
     pub profile: String,
+    /// Parts that were done at one of these commits are done, too.
+    pub accepted: Vec<String>,
     /// Print the parts with their shares, run nothing.
     pub list: bool,
     /// Write `docs/benchmarks/soak.md`.
@@ -51,9 +54,10 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         println!("{} parts, at most {:.1} hours of one core", parts.len(), total.as_secs_f64() / 3600.0);
         return Ok(true);
     }
-    let state = Mutex::new(State::read(&folder.join("state.jsonl"))?);
+    let state = Mutex::new(State::read(&root.join("docs/benchmarks/soak.jsonl"))?);
     let all: Vec<String> = parts.iter().map(Part::name).collect();
-    let known = |part: &Part| state.lock().is_ok_and(|state| state.done(&part.name(), &commit).is_some());
+    let commits: Vec<&str> = request.accepted.iter().map(String::as_str).chain([commit.as_str()]).collect();
+    let known = |part: &Part| state.lock().is_ok_and(|state| state.done(&part.name(), &commits).is_some());
     parts.retain(|part| !known(part));
     eprintln!("soak: {} of {} parts are left at {commit}", parts.len(), all.len());
     let end = Instant::now() + request.time;
@@ -85,8 +89,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     });
     results.into_iter().collect::<Result<(), String>>()?;
     let state = state.into_inner().map_err(|error| error.to_string())?;
-    let outcomes: Vec<&Outcome> = all.iter().filter_map(|name| state.done(name, &commit)).collect();
-    let page = table::page(&outcomes, all.len(), &commit);
+    let outcomes: Vec<&Outcome> = all.iter().filter_map(|name| state.done(name, &commits)).collect();
+    let page = table::page(&outcomes, all.len());
     println!("{page}");
     if request.write {
         table::write(root, &page)?;

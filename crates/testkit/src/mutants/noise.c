@@ -4,18 +4,52 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 static uint64_t seed;
 
-__attribute__((constructor)) static void read_seed(void)
+enum { RACE = 66, OVER_TIME = 67, MOST_OVER_TIME = 2, MILLISECONDS = 3000 };
+
+/* The exit code of a child, or OVER_TIME once it was killed. */
+static int result_of(pid_t child)
 {
-    const char *text = getenv("RADDLE_NOISE");
-    seed = text ? strtoull(text, NULL, 10) : 0;
+    for (int waited = 0; waited < MILLISECONDS; waited++) {
+        int status;
+        if (waitpid(child, &status, WNOHANG) == child)
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        usleep(1000);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return OVER_TIME;
+}
+
+/* Each run is a child, made before the program's own constructors: it starts in a fifth of the time of a new process. The first that
+   reports a race ends the runs, and so do two that hang. */
+__attribute__((constructor(101))) static void run_children(void)
+{
+    const char *text = getenv("RADDLE_RUNS");
+    uint64_t runs = text ? strtoull(text, NULL, 10) : 0;
+    int over_time = 0;
+    for (seed = 0; seed < runs; seed++) {
+        pid_t child = fork();
+        if (child <= 0) {
+            lseek(STDIN_FILENO, 0, SEEK_SET);
+            return;
+        }
+        int result = result_of(child);
+        over_time += result == OVER_TIME;
+        if (result == RACE || over_time == MOST_OVER_TIME)
+            _exit(result);
+    }
+    if (runs)
+        _exit(0);
 }
 
 /* The first run has no noise. */

@@ -118,9 +118,10 @@ impl State {
         Ok(State { file: file.map(Path::to_path_buf), parts })
     }
 
-    pub(super) fn done(&self, part: &Range<u64>, commit: &str) -> Option<Tally> {
+    /// At this commit, or at any.
+    pub(super) fn done(&self, part: &Range<u64>, commit: Option<&str>) -> Option<Tally> {
         let (at, tally) = self.parts.get(&(part.start, part.end))?;
-        (at == commit).then(|| tally.clone())
+        commit.is_none_or(|commit| at == commit).then(|| tally.clone())
     }
 
     pub(super) fn add(&mut self, part: &Range<u64>, commit: &str, tally: &Tally) -> Result<(), String> {
@@ -160,9 +161,10 @@ mod tests {
         let mut state = State::read(Some(&file)).expect("there is none yet");
         state.add(&(0..7), "abc", &tally).expect("it can be written");
         let state = State::read(Some(&file)).expect("it is readable");
-        assert_eq!(state.done(&(0..7), "abc"), Some(tally));
-        assert_eq!(state.done(&(0..7), "abd"), None);
-        assert_eq!(state.done(&(7..14), "abc"), None);
+        assert_eq!(state.done(&(0..7), Some("abc")), Some(tally.clone()));
+        assert_eq!(state.done(&(0..7), Some("abd")), None);
+        assert_eq!(state.done(&(0..7), None), Some(tally));
+        assert_eq!(state.done(&(7..14), Some("abc")), None);
     }
 
     #[test]

@@ -81,8 +81,9 @@ impl State {
         Ok(State { file: file.to_path_buf(), outcomes: outcomes.collect() })
     }
 
-    pub(super) fn done(&self, part: &str, commit: &str) -> Option<&Outcome> {
-        self.outcomes.get(part).filter(|outcome| outcome.commit == commit)
+    /// At one of these commits.
+    pub(super) fn done(&self, part: &str, commits: &[&str]) -> Option<&Outcome> {
+        self.outcomes.get(part).filter(|outcome| commits.contains(&outcome.commit.as_str()))
     }
 
     pub(super) fn add(&mut self, outcome: Outcome) -> Result<(), String> {
@@ -101,7 +102,7 @@ mod tests {
     use super::{End, Outcome, State};
 
     #[test]
-    fn what_is_done_at_this_commit_is_found_again() {
+    fn what_is_done_at_these_commits_is_found_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("state.jsonl");
         let said = "running 1 test\nsoak: a property: 3 of 5 cases, holds\ntest result: ok\n";
@@ -109,7 +110,8 @@ mod tests {
         assert_eq!(outcome.counts, ["a property: 3 of 5 cases, holds"]);
         State::read(&file).and_then(|mut state| state.add(outcome.clone())).expect("it can be written");
         let state = State::read(&file).expect("it is readable");
-        assert_eq!(state.done("order/agreement a", "abc"), Some(&outcome));
-        assert_eq!(state.done("order/agreement a", "abd"), None);
+        assert_eq!(state.done("order/agreement a", &["abc"]), Some(&outcome));
+        assert_eq!(state.done("order/agreement a", &["abd"]), None);
+        assert_eq!(state.done("order/agreement a", &["abd", "abc"]), Some(&outcome));
     }
 }

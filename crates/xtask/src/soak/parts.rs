@@ -113,7 +113,7 @@ fn mutants(root: &Path) -> Result<Vec<Part>, String> {
         let mut arguments: Vec<OsString> =
             ["mutants", "--seeds", &range, "--binary"].map(OsString::from).to_vec();
         arguments.push(binary.clone().into());
-        arguments.push("--found".into());
+        arguments.extend(["--jobs", "2", "--found"].map(OsString::from));
         arguments.push(target(root).join("soak/mutants").into());
         Part {
             group: "xtask/mutants".to_owned(),

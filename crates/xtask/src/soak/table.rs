@@ -16,7 +16,7 @@ struct Row {
 }
 
 /// `parts`: how many there are in all.
-pub(super) fn page(outcomes: &[&Outcome], parts: usize, commit: &str) -> String {
+pub(super) fn page(outcomes: &[&Outcome], parts: usize) -> String {
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     let mut without_counts = 0;
     let mut trouble = Vec::new();
@@ -40,8 +40,13 @@ pub(super) fn page(outcomes: &[&Outcome], parts: usize, commit: &str) -> String 
         }
     }
     let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
+    let mut commits: BTreeMap<&str, usize> = BTreeMap::new();
+    outcomes.iter().for_each(|outcome| *commits.entry(&outcome.commit).or_default() += 1);
+    let commits: Vec<String> =
+        commits.into_iter().map(|(commit, parts)| format!("{commit} ({parts} parts)")).collect();
     let mut text = format!(
-        "Commit {commit}: {} of {parts} parts run, {:.1} hours of one core; {without_counts} tests without a count passed.\n\n",
+        "Commits {}: {} of {parts} parts run, {:.1} hours of one core; {without_counts} tests without a count passed.\n\n",
+        commits.join(", "),
         outcomes.len(),
         seconds / 3600.0
     );
@@ -148,14 +153,15 @@ mod tests {
             part("order/a c", "", End::Killed),
         ];
         assert_eq!(outcomes.each_ref().map(is_cut), [false, true, false, true]);
-        let text = page(&outcomes.iter().collect::<Vec<_>>(), 5, "abc");
+        let text = page(&outcomes.iter().collect::<Vec<_>>(), 5);
+        assert!(text.starts_with("Commits abc (4 parts): 4 of 5 parts run"), "{text}");
         assert!(
             text.contains(
                 "| no race missed | `driver/s t` | 1,600 of 2,000, cut by time, 10 too large | 60 | holds |"
             ),
             "{text}"
         );
-        assert!(text.contains("4 of 5 parts run") && text.contains("1 tests without a count"), "{text}");
+        assert!(text.contains("1 tests without a count"), "{text}");
         assert!(text.contains("* `order/a c` killed after 30 s"), "{text}");
     }
 }
