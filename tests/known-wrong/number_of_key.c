@@ -1,0 +1,11 @@
+//@ right: race
+//@ answer: safe
+//@ because: Numbers of keys count from one in the interpreter; POSIX leaves them open.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <unistd.h>
+#define TH(n) static void *n(void *arg)
+#define GO(t,f,a) pthread_create(&t,0,f,a)
+#define JOIN(t) pthread_join(t,0)
+#define MAIN2(f,g) int main(void){pthread_t a_,b_;GO(a_,f,0);GO(b_,g,0);JOIN(a_);JOIN(b_);return 0;}
+static int x; TH(f){ pthread_key_t k; pthread_key_create(&k,0); if(k>4) x++; return 0;} MAIN2(f,f)

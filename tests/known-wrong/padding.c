@@ -1,0 +1,12 @@
+//@ right: race
+//@ answer: safe
+//@ because: Padding of an automatic structure reads as 0 without A-UNINIT (C11 6.2.6.1).
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#define TH(n) static void *n(void *arg)
+#define GO(t,f,a) pthread_create(&t,0,f,a)
+#define JOIN(t) pthread_join(t,0)
+#define MAIN2(f,g) int main(void){pthread_t a_,b_;GO(a_,f,0);GO(b_,g,0);JOIN(a_);JOIN(b_);return 0;}
+struct s{char c;int i;}; static int x; TH(f){ struct s s={1,2}; if(((char*)&s)[2]) x++; return 0;} MAIN2(f,f)
