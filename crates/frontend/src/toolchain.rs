@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,6 +72,7 @@ pub(crate) fn run(
         what: program.display().to_string(),
         reason: error.to_string(),
     };
+    end_with_us(&mut command);
     let mut child = command.spawn().map_err(problem)?;
     let errors = child.stderr.take();
     let (ended, end) = channel();
@@ -100,6 +102,20 @@ pub(crate) fn run(
         message = format!("{} ended with {status}", program.display());
     }
     Ok(Outcome { success: status.success(), message })
+}
+
+/// The system kills the tool when this process ends in whatever way: its work may be left behind at a limit, or it is killed itself.
+fn end_with_us(command: &mut Command) {
+    let parent = std::process::id();
+    let ask = move || {
+        // Both calls are safe between fork and exec.
+        let (asked, now) = unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL), libc::getppid()) };
+        match asked == 0 && u32::try_from(now) == Ok(parent) {
+            true => Ok(()),
+            false => Err(std::io::Error::from_raw_os_error(libc::ESRCH)),
+        }
+    };
+    unsafe { command.pre_exec(ask) };
 }
 
 /// The child's end, or `None` when it took too long or `stop` was set, and it was killed. `end`: it has closed its standard error.

@@ -1,6 +1,7 @@
 //! Limits hold in every phase. The slack is large: other tests run at the same time.
 
 use crate::run::{Scratch, program, text};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const LIMIT: &str = "3";
@@ -28,6 +29,45 @@ fn clang_is_killed_at_the_limit() {
         "the memory limit of 104857600 bytes was reached while the program was compiled",
     ];
     scratch.raddle(&["check", "--memory-limit", "100M", text(&file)]).expect(3, &words);
+}
+
+#[test]
+fn clang_does_not_outlive_raddle() {
+    let scratch = Scratch::new();
+    let file = scratch.path("macros.c");
+    std::fs::copy(program("limits/macros.c"), &file).expect("it can be copied");
+    let mut command = scratch.command(&["static", "--time-limit", "60", text(&file)]);
+    let mut raddle = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("raddle starts");
+    let came = comes_to(|| compilers_of(text(&file)) > 0);
+    raddle.kill().expect("it runs");
+    raddle.wait().expect("it ends");
+    assert!(came, "clang was never seen");
+    assert!(comes_to(|| compilers_of(text(&file)) == 0), "clang goes on");
+}
+
+/// Waits for it, a while.
+fn comes_to(condition: impl Fn() -> bool) -> bool {
+    let began = Instant::now();
+    while !condition() {
+        if began.elapsed() > Duration::from_secs(20) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// Processes other than `raddle` itself that were given the file.
+fn compilers_of(file: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").expect("Linux").filter_map(Result::ok);
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    let words = |line: Vec<u8>| -> Vec<String> {
+        line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    };
+    let is_compiler = |words: &Vec<String>| {
+        words.iter().any(|word| word == "-emit-llvm") && words.iter().any(|word| word == file)
+    };
+    lines.map(words).filter(is_compiler).count()
 }
 
 #[test]
