@@ -232,7 +232,9 @@ impl Collector<'_> {
                 self.scalar(at, Kind::Write, *ptr, *ty, Some(rmw_order(*order)), *place, stored);
             }
             Inst::CmpXchg(x) => {
-                let atomic = Some(rmw_order(x.on_success));
+                // What a failed exchange has read is ordered by its own order.
+                let done = rmw_order(x.on_success);
+                let atomic = Some(Atomic { acquire: done.acquire && x.on_failure.acquires(), ..done });
                 self.scalar(at, Kind::Write, x.ptr, x.ty, atomic, x.place, Some(x.new));
             }
             Inst::MemCopy { dst, src, len, dst_place, src_place, .. } => {

@@ -139,16 +139,8 @@ impl Loaded {
 
     /// Whether some inline assembly of the program may do more than hold the compiler or the processor back.
     pub(crate) fn has_assembly(&self) -> bool {
-        const HARMLESS: [&str; 5] = ["", "nop", "pause", "rep nop", "yield"];
         let blocks = self.program.functions.values().flat_map(|function| function.blocks.values());
-        blocks.flat_map(|block| &block.insts).any(|inst| match inst {
-            Inst::Asm { text, .. } => {
-                let text = self.program.text(*text).replace([';', '\n', '\t'], " ");
-                let words: Vec<&str> = text.split_whitespace().collect();
-                !HARMLESS.contains(&words.join(" ").as_str())
-            }
-            _ => false,
-        })
+        blocks.flat_map(|block| &block.insts).any(|inst| matches!(inst, Inst::Asm { .. }))
     }
 
     /// Whether the program has atomic operations weaker than `seq_cst`, or such whose order only a run tells.

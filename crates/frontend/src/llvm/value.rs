@@ -156,6 +156,12 @@ impl<'m> Value<'m> {
             )
     }
 
+    /// Declared `weak`: without a definition its address is null.
+    pub(crate) fn may_be_absent(self) -> bool {
+        self.is_declaration()
+            && matches!(unsafe { LLVMGetLinkage(self.raw) }, LLVMLinkage::LLVMExternalWeakLinkage)
+    }
+
     pub(crate) fn is_declaration(self) -> bool {
         self.is_global_value() && unsafe { LLVMIsDeclaration(self.raw) != 0 }
     }

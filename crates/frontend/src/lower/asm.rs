@@ -1,8 +1,9 @@
-//! Inline assembly: outputs become arbitrary, memory inputs are read. The text itself is not understood.
+//! Inline assembly: outputs become arbitrary, memory inputs are read. The text itself is not understood, unless it does nothing: then an
+//! output that shares its register with an input keeps the value, and memory is left alone.
 //!
 //! LLVM's constraint list has outputs first (`=r` returned, `=*m` through a pointer argument), then inputs, then clobbers.
 
-use raddle_ir::{Inst, Operand};
+use raddle_ir::{Inst, Operand, Ty};
 
 use super::Lowered;
 use super::function::FunctionLowerer;
@@ -11,6 +12,11 @@ use crate::llvm::Value;
 impl<'m> FunctionLowerer<'_, 'm> {
     pub(super) fn inline_asm(&mut self, inst: Value<'m>, callee: Value<'m>) -> Lowered<()> {
         let (text, constraints) = callee.inline_asm().ok_or_else(|| "inline assembly".to_owned())?;
+        if does_nothing(&text)
+            && let Some(kept) = self.kept_values(inst, &constraints)?
+        {
+            return if kept.is_empty() { Ok(()) } else { self.copy_pieces(inst, &kept) };
+        }
         let dsts = self.slot(inst).map(|slot| slot.regs()).unwrap_or_default();
         self.module.types.pieces(inst.ty())?;
         let mut args = inst.args().into_iter().enumerate();
@@ -45,6 +51,33 @@ impl<'m> FunctionLowerer<'_, 'm> {
         Ok(())
     }
 
+    /// The inputs that the outputs share their registers with; `None` if one shares with nothing.
+    fn kept_values(&mut self, inst: Value<'m>, constraints: &str) -> Lowered<Option<Vec<Operand>>> {
+        let mut inputs: Vec<(usize, Value<'m>)> = Vec::new();
+        let (mut args, mut outputs) = (inst.args().into_iter(), 0);
+        for constraint in constraints.split(',').filter(|constraint| !constraint.starts_with('~')) {
+            let is_indirect = constraint.trim_start_matches(['=', '&', '+', '%']).starts_with('*');
+            if constraint.starts_with('=') && !is_indirect {
+                outputs += 1;
+                continue;
+            }
+            let Some(value) = args.next().filter(|_| !constraint.is_empty()) else { continue };
+            if let Ok(output) = constraint.parse() {
+                inputs.push((output, value));
+            }
+        }
+        let wanted: Vec<Ty> = self.module.types.pieces(inst.ty())?.iter().map(|piece| piece.ty).collect();
+        let mut kept = Vec::with_capacity(wanted.len());
+        for (output, ty) in (0..outputs).zip(&wanted) {
+            let Some((_, value)) = inputs.iter().find(|(tied, _)| *tied == output) else { return Ok(None) };
+            match &self.module.types.pieces(value.ty())?[..] {
+                [piece] if piece.ty == *ty => kept.extend(self.pieces(*value)?),
+                _ => return Ok(None),
+            }
+        }
+        Ok((kept.len() == wanted.len()).then_some(kept))
+    }
+
     /// Plain loads of a memory input, so that the access is seen.
     fn read_memory(
         &mut self,
@@ -64,4 +97,11 @@ impl<'m> FunctionLowerer<'_, 'm> {
         }
         Ok(values)
     }
+}
+
+/// Whether the text is empty, or pauses the processor.
+fn does_nothing(text: &str) -> bool {
+    let text = text.replace([';', '\n', '\t'], " ");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    ["", "nop", "pause", "rep nop", "yield"].contains(&words.join(" ").as_str())
 }

@@ -72,6 +72,7 @@ impl<'m> FunctionLowerer<'_, 'm> {
     }
 
     fn global_address(&mut self, value: Value<'m>, bytes: i64) -> Lowered<Operand> {
+        doubtful_address(value)?;
         let (global, more) = self.module.global_ref(value)?;
         let bytes = bytes + more;
         match global {
@@ -183,4 +184,39 @@ fn constant_offset<'m>(layout: Layout<'m>, gep: Value<'m>) -> Lowered<i64> {
 
 fn zero(piece: Piece) -> Operand {
     if piece.ty == Ty::Ptr { Operand::Null } else { Operand::Const(0) }
+}
+
+/// Declarations whose address says nothing about an object of its own.
+pub(super) fn doubtful_address(value: Value<'_>) -> Lowered<()> {
+    if !value.is_declaration() {
+        return Ok(());
+    }
+    let name = value.name();
+    if value.may_be_absent() && raddle_libmodel::lookup(&name).is_none() {
+        return Err(format!("the address of `{name}`, which is weak and may be undefined"));
+    }
+    if is_set_by_linker(&name) {
+        return Err(format!("the address of `{name}`, which the linker sets to a place among other objects"));
+    }
+    Ok(())
+}
+
+/// Symbols of the default linker script, and those of sections whose names are C identifiers.
+fn is_set_by_linker(name: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "__bss_start",
+        "__data_start",
+        "__executable_start",
+        "__fini_array_end",
+        "__fini_array_start",
+        "__init_array_end",
+        "__init_array_start",
+        "_edata",
+        "_end",
+        "_etext",
+        "edata",
+        "end",
+        "etext",
+    ];
+    name.starts_with("__start_") || name.starts_with("__stop_") || NAMES.contains(&name)
 }

@@ -19,7 +19,7 @@ use crate::llvm::{Block, Value, ValueKind};
 pub(super) fn lower_body<'m>(module: &mut ModuleLowerer<'m>, value: Value<'m>) {
     let id = module.functions[&value];
     if let Some(reason) = module.refused.get(&id).cloned() {
-        refuse_body(module, value, &reason);
+        refuse_body(module, id, &reason);
         return;
     }
     let mut lowerer = FunctionLowerer::new(module, id, value);
@@ -37,8 +37,7 @@ pub(super) fn lower_body<'m>(module: &mut ModuleLowerer<'m>, value: Value<'m>) {
 }
 
 /// A body that must not be reached.
-pub(super) fn refuse_body<'m>(module: &mut ModuleLowerer<'m>, value: Value<'m>, reason: &str) {
-    let id = module.functions[&value];
+pub(super) fn refuse_body(module: &mut ModuleLowerer<'_>, id: FunctionId, reason: &str) {
     let reason = module.symbol(reason);
     let span = module.program.functions[id].span;
     let draft = Draft { terminator: Some((Terminator::Unsupported { reason }, span)), ..Draft::default() };

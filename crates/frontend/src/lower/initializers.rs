@@ -8,7 +8,7 @@ use raddle_base::IdVec;
 use raddle_ir::{Function, FunctionId, GlobalId, Init, Relocation, SymbolRef, Ty};
 
 use super::Lowered;
-use super::constants::address_parts;
+use super::constants::{address_parts, doubtful_address};
 use super::function::lower_deferred;
 use super::module::{GlobalRef, ModuleLowerer};
 use crate::llvm::{ConstKind, TypeKind, Value, ValueKind};
@@ -122,6 +122,7 @@ impl<'m> ModuleLowerer<'m> {
             let block = self.block_id(block).ok_or_else(|| "label without a block".to_owned())?;
             return Ok((SymbolRef::Block(function, block), bytes));
         }
+        doubtful_address(base)?;
         match self.global_ref(base)? {
             (GlobalRef::Variable(id), more) => Ok((SymbolRef::Global(id), bytes + more)),
             (GlobalRef::Function(id), more) => {

@@ -93,15 +93,14 @@ fn lower_with<'m>(
     }
     for &function in &functions {
         if function.is_declaration() && withheld.contains(&function.name()) {
-            refuse_body(
-                &mut lowerer,
-                function,
-                "an inline function whose body the compiler withholds (`noinline`)",
-            );
+            let id = lowerer.functions[&function];
+            let reason = "an inline function whose body the compiler withholds (`noinline`)";
+            refuse_body(&mut lowerer, id, reason);
         }
     }
     startup.lower(&mut lowerer);
     lower_deferred_initializers(&mut lowerer);
+    lowerer.refuse_assembly(&module.assembly());
     lowerer
 }
 
@@ -221,8 +220,28 @@ impl<'m> ModuleLowerer<'m> {
         self.blocks.get(&block).copied()
     }
 
+    /// Assembly outside of functions may make one variable out of two, or change them before `main`: there is nothing to say of a program
+    /// in which it names one.
+    fn refuse_assembly(&mut self, text: &str) {
+        let is_in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+        let words: HashSet<&str> = text.split(|c| !is_in_name(c)).collect();
+        let mut named = self.program.globals.values().map(|global| self.program.text(global.symbol));
+        let Some(name) = named.find(|name| words.contains(name)) else { return };
+        let reason = format!("assembly outside of functions names the variable `{name}`");
+        let function = self.declare_own("raddle.assembly");
+        refuse_body(self, function, &reason);
+        self.program.constructors.insert(0, function);
+    }
+
     fn declare_global(&mut self, value: Value<'m>) {
-        let symbol = self.symbol(&value.name());
+        let name = value.name();
+        let symbol = self.symbol(if value.is_declaration() { library_name(&name) } else { &name });
+        if value.is_declaration()
+            && let Some((id, _)) = self.program.globals.iter().find(|(_, global)| global.symbol == symbol)
+        {
+            self.globals.insert(value, id);
+            return;
+        }
         let (mut name, mut owner, mut span, mut debug_type) = (None, None, None, None);
         if let Some(node) = value.global_variable_debug(self.debug.context) {
             name = node.name().map(|text| self.symbol(&text));
@@ -347,6 +366,20 @@ impl<'m> ModuleLowerer<'m> {
             }
         }
         Ok(params)
+    }
+}
+
+/// The name that POSIX has for a variable of the C library, of which glibc has two or three.
+fn library_name(name: &str) -> &str {
+    match name {
+        "__environ" | "_environ" => "environ",
+        "__timezone" => "timezone",
+        "__daylight" => "daylight",
+        "__tzname" => "tzname",
+        "__signgam" => "signgam",
+        "__progname" => "program_invocation_short_name",
+        "__progname_full" => "program_invocation_name",
+        other => other,
     }
 }
 
