@@ -13,7 +13,7 @@ use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, SetId, Values};
 use raddle_ir::{
     BlockId, CallArg, DataModel, FunctionId, GlobalId, Inst, Operand, PlaceId, Program, RmwOp, Ty,
 };
-use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach, Touch};
+use raddle_libmodel::memory::{Access as Touching, Atomicity, Base, Extent, Reach, Region, Touch};
 use raddle_libmodel::{AtomicCall, Effect, KernelOrder};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -356,7 +356,11 @@ impl Collector<'_> {
                     Atomicity::Atomic => Some(call_order(effect)),
                     Atomicity::Operation => Some(Atomic { acquire: false, release: false, update: false }),
                 };
-                let bytes = self.extent(at.function, args, touch.extent);
+                let bytes = match touch.region {
+                    // The offsets are all of its part.
+                    Region { base: Base::Library(_), reach: Reach::Direct } => 1,
+                    _ => self.extent(at.function, args, touch.extent),
+                };
                 let kinds: &[Kind] = match touch.access {
                     Touching::Read => &[Kind::Read],
                     Touching::Write | Touching::Update => &[Kind::Write],

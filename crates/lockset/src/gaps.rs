@@ -1,5 +1,8 @@
 //! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
 
+mod addresses;
+
+use addresses::MadeOfNumbers;
 use raddle_absint::Roots;
 use raddle_absint::accesses::{Access, Objects};
 use raddle_absint::calls::Calls;
@@ -12,6 +15,8 @@ use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Program, Terminato
 use raddle_libmodel::memory::{Doubt, has_pointer_conversion, keeps_contents, maps_fresh_memory};
 use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, Models, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
+
+const UNKNOWN_ORIGIN: &str = "an access through an address of unknown origin";
 
 /// Something reachable that makes every proof void.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,11 +51,15 @@ pub(crate) fn find(
         gap(*site, text.clone());
     }
     for (id, function) in expanded.program.functions.iter() {
+        let made = MadeOfNumbers::of(&expanded.program, values, points_to, id);
         for (block_id, block) in function.blocks.iter() {
             if !values.is_reachable(id, block_id) {
                 continue;
             }
             for (index, inst) in block.insts.iter().enumerate() {
+                if made.is_used_by(inst) {
+                    gap(block.site_of(index), UNKNOWN_ORIGIN.to_owned());
+                }
                 match inst {
                     Inst::Unsupported { reason, .. } => {
                         gap(block.site_of(index), expanded.program.text(*reason).to_owned());
@@ -69,12 +78,13 @@ pub(crate) fn find(
     let foreign = Foreign::new(&expanded.program, points_to);
     let is_unknown = |(object, at): &(ObjectId, Offsets)| foreign.is_unknown(*object, *at);
     for access in accesses.iter().filter(|access| access.targets(points_to).iter().any(is_unknown)) {
-        gap(access.site, "an access through an address of unknown origin".to_owned());
+        gap(access.site, UNKNOWN_ORIGIN.to_owned());
     }
     let counted = counted(&expanded.program, points_to, calls);
     let is_open = foreign.is_open() || returns_pointer(&expanded.program, calls);
     let (mut cleanup, mut exits) = (None, false);
     for (function, list) in calls.from.iter() {
+        let made = MadeOfNumbers::of(&expanded.program, values, points_to, function);
         for call in list {
             let (_, args) = call.parts(&expanded.program, function);
             if let Some(unknown) = call.unknown.first() {
@@ -126,6 +136,9 @@ pub(crate) fn find(
                     _ => {}
                 }
                 let memory = effect.memory();
+                if memory.touches.iter().any(|touch| made.is_touched(touch, args)) {
+                    gap(call.site, UNKNOWN_ORIGIN.to_owned());
+                }
                 if let Some(reason) = memory.gap {
                     gap(call.site, reason.to_owned());
                 }

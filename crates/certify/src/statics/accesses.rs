@@ -272,7 +272,11 @@ impl<'a> Collector<'a, '_> {
             Base::Fresh => {}
             Base::Arg(_) | Base::VarArgs(_) | Base::VaList(_) | Base::Library(_) | Base::Variable(_) => {}
         }
-        let bytes = self.code.extent(self.at.function, args, touch.extent);
+        let bytes = match (touch.region.base, touch.region.reach) {
+            // All bytes of the part are starts.
+            (Base::Library(_), Reach::Direct) => 1,
+            _ => self.code.extent(self.at.function, args, touch.extent),
+        };
         let mut targets = self.code.region(self.at, args, touch.region);
         if kind == Kind::Free {
             targets = anywhere(&targets);

@@ -1,5 +1,7 @@
 //! What no proof may reach, and the assumptions that it must name.
 
+mod numbers;
+
 use super::Refusal;
 use super::accesses::Access;
 use super::code::{At, Code};
@@ -9,7 +11,9 @@ use super::terms::constant_in;
 use raddle_base::SiteId;
 use raddle_facts::{ObjectId, ObjectKind, Offsets};
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Terminator};
-use raddle_libmodel::memory::{Doubt, has_pointer_conversion, keeps_contents, maps_fresh_memory};
+use raddle_libmodel::memory::{
+    Base, Doubt, Reach, Region, has_pointer_conversion, keeps_contents, maps_fresh_memory,
+};
 use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, SemOp, ThreadOp};
 use std::collections::BTreeSet;
 
@@ -30,6 +34,9 @@ pub(crate) fn check(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refu
         needed.insert("A-ENTRY");
     }
     code.each_instruction(|at, inst| {
+        if numbers::is_used_by(code, at.function, inst) {
+            return code.refuse_at(at, RULE, "an access through an address of unknown origin");
+        }
         match inst {
             Inst::Unsupported { reason, .. } => {
                 return code.refuse_at(at, RULE, code.program.text(*reason));
@@ -139,6 +146,16 @@ fn calls(code: &Code<'_>, needed: &mut BTreeSet<&'static str>) -> Result<(), Ref
                     _ => {}
                 }
                 let memory = effect.memory();
+                for touch in &memory.touches {
+                    let arg = match touch.region {
+                        Region { base: Base::Arg(arg), reach: Reach::Direct } => args.get(usize::from(arg.0)),
+                        _ => None,
+                    };
+                    if arg.is_some_and(|arg| numbers::may_be_number(code, function, arg.value)) {
+                        let text = "a library call is given an address of unknown origin";
+                        return code.refuse(call.site, RULE, text);
+                    }
+                }
                 if let Some(reason) = memory.gap {
                     return code.refuse(call.site, RULE, reason);
                 }

@@ -112,6 +112,16 @@ impl MemoryEffect {
         self.atomic(Library::Written, Access::Read, Extent::ToEnd).stores(to, Value::Outside)
     }
 
+    /// A byte leaves the memory, which may be part of an address.
+    pub(super) fn publishes_byte(self, byte: Arg) -> Self {
+        self.atomic(Library::Written, Access::Write, Extent::ToEnd).stores(Library::Written, Value::Arg(byte))
+    }
+
+    /// Returns a byte from outside.
+    pub(super) fn returns_byte(self) -> Self {
+        self.atomic(Library::Written, Access::Read, Extent::ToEnd).returns(Value::Outside)
+    }
+
     /// Depends on the locale of the process.
     pub(super) fn in_locale(self) -> Self {
         self.reads(Library::Locale, Extent::ToEnd)
