@@ -164,6 +164,8 @@ pub fn analyse(program: &Program, models: &Models, options: &Options) -> Result<
         &round.points_to,
         &round.calls,
         &round.accesses,
+        &round.threads,
+        &order_facts,
     );
     let unranked = warnings::list(program, &expanded, &round.accesses, &pairs.relation);
     let ranks = ranking::rank(

@@ -1,6 +1,7 @@
 //! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
 
 mod addresses;
+mod streams;
 
 use addresses::MadeOfNumbers;
 use raddle_absint::Roots;
@@ -9,12 +10,13 @@ use raddle_absint::calls::Calls;
 use raddle_absint::foreign::Foreign;
 use raddle_absint::terms::term_of;
 use raddle_base::{Id, SiteId};
-use raddle_facts::{ObjectId, ObjectKind, Offsets, PointsTo, Values};
+use raddle_facts::{ObjectId, ObjectKind, Offsets, OrderFacts, PointsTo, ThreadFacts, Values};
 use raddle_ir::expand::Expanded;
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Program, Terminator, Ty};
 use raddle_libmodel::memory::{Doubt, has_pointer_conversion, keeps_contents, maps_fresh_memory};
 use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, Models, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
+use streams::{may_outlast, may_return};
 
 const UNKNOWN_ORIGIN: &str = "an access through an address of unknown origin";
 
@@ -26,6 +28,7 @@ pub struct Gap {
     pub text: String,
 }
 
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn find(
     roots: &Roots,
     expanded: &Expanded,
@@ -34,6 +37,8 @@ pub(crate) fn find(
     points_to: &PointsTo,
     calls: &Calls,
     accesses: &[Access],
+    threads: &ThreadFacts,
+    order: &OrderFacts,
 ) -> (Vec<Gap>, BTreeSet<&'static str>) {
     let mut gaps: BTreeMap<SiteId, String> = BTreeMap::new();
     // These hold for every answer of this engine: see docs/soundness.md.
@@ -79,6 +84,12 @@ pub(crate) fn find(
     let is_unknown = |(object, at): &(ObjectId, Offsets)| foreign.is_unknown(*object, *at);
     for access in accesses.iter().filter(|access| access.targets(points_to).iter().any(is_unknown)) {
         gap(access.site, UNKNOWN_ORIGIN.to_owned());
+    }
+    if let Some(main) = roots.main.filter(|main| may_return(&expanded.program, values, *main)) {
+        let is_late = |access: &&Access| may_outlast(points_to, threads, order, main, access);
+        for access in accesses.iter().filter(is_late) {
+            gap(access.site, "the end of the process may flush the stream at the same time".to_owned());
+        }
     }
     let counted = counted(&expanded.program, points_to, calls);
     let is_open = foreign.is_open() || returns_pointer(&expanded.program, calls);

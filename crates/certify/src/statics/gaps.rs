@@ -1,6 +1,7 @@
 //! What no proof may reach, and the assumptions that it must name.
 
 mod numbers;
+mod streams;
 
 use super::Refusal;
 use super::accesses::Access;
@@ -29,6 +30,7 @@ pub(crate) fn check(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refu
     {
         return code.refuse(access.site, RULE, "an access through an address of unknown origin");
     }
+    streams::check(code, accesses)?;
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
     if !code.roots.entries.is_empty() {
         needed.insert("A-ENTRY");

@@ -1,14 +1,19 @@
 //! How threads and the process end: handlers and destructors first, then one visible operation.
 
 use super::{Cx, Halt};
+use crate::libc::STREAM_KEYS;
 use crate::thread::{Action, Ending, Leaving, OnReturn, Stand};
-use raddle_event::{EventKind, ThreadId};
+use raddle_event::{AccessKind, EventKind, ThreadId};
 use raddle_ir::Ty;
+use raddle_libmodel::memory::Library;
 use raddle_machine::{OpKind, Status};
 use std::sync::Arc;
 
 /// `PTHREAD_DESTRUCTOR_ITERATIONS` times the keys a thread may hold: the rounds of destructors of thread-specific data.
 const DESTRUCTOR_CALLS: u32 = 4 * 128;
+
+/// Bytes of a stream that a call which uses it touches.
+const STREAM_BLOCK: u64 = 8;
 
 impl Cx<'_> {
     /// `exit`, or `main` returns. The frames stay, so that the end has a place.
@@ -29,6 +34,28 @@ impl Cx<'_> {
         self.go_on_leaving()
     }
 
+    /// The end of the process takes the lock of every stream (C11 7.22.4.4). Only calls that do not take it can race with that.
+    fn flush_streams(&mut self) {
+        if !self.image.shared.writes(Library::Stream) {
+            return;
+        }
+        let is_stream = |key: &str| STREAM_KEYS.contains(&key) || key.starts_with("FILE ");
+        let blocks: Vec<u64> = self
+            .world
+            .state
+            .library
+            .iter()
+            .filter(|(key, _)| is_stream(key))
+            .map(|(_, address)| *address)
+            .collect();
+        for address in blocks {
+            if let Some(at) = self.memory.find(address, STREAM_BLOCK) {
+                let loc = self.memory.loc(at, STREAM_BLOCK);
+                self.event(EventKind::Access { loc, kind: AccessKind::Read });
+            }
+        }
+    }
+
     pub(super) fn go_on_leaving(&mut self) -> Result<(), Halt> {
         match self.thread.leaving {
             Leaving::No => Ok(()),
@@ -40,7 +67,10 @@ impl Cx<'_> {
                     };
                     self.enter_with(function, &[], OnReturn::Leaving)
                 }
-                None => Err(self.end_with(Ending::Exit(code))),
+                None => {
+                    self.flush_streams();
+                    Err(self.end_with(Ending::Exit(code)))
+                }
             },
             Leaving::Thread { ref mut rounds, .. } => {
                 *rounds = rounds.saturating_sub(1);

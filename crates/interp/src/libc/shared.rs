@@ -4,10 +4,10 @@
 //!
 //! Nothing is done about state that no function of the program writes: nobody can race on it.
 
-use super::stream::{STREAM_BYTES, STREAM_KEYS};
+use super::stream::{STREAM_BYTES, STREAM_KEYS, Stream};
 use super::{Host, Outcome};
 use raddle_libmodel::memory::{Access, Base, Library, Reach, Touch};
-use raddle_libmodel::{Effect, LibcFn, Meaning, Models, memory};
+use raddle_libmodel::{Effect, LibcFn, Meaning, Models, Variable, memory, variable};
 
 /// What the functions of a program write.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,9 @@ pub(crate) struct SharedState {
 
 /// Bytes of the block that stands for a piece of state.
 const BLOCK: usize = 8;
+
+/// Bytes of the smallest pointer.
+const POINTER: usize = 4;
 
 impl SharedState {
     pub(crate) fn of(models: &Models) -> SharedState {
@@ -38,6 +41,11 @@ impl SharedState {
 
     /// The accesses of a call to such state.
     pub(crate) fn touch(&self, host: &mut dyn Host, function: LibcFn) -> Outcome<()> {
+        for touch in &memory(function).touches {
+            if let Some(address) = stream_variable(touch).and_then(|name| host.variable(name)) {
+                host.read(address, &mut [0; POINTER])?;
+            }
+        }
         if self.written.is_empty() {
             return Ok(());
         }
@@ -47,6 +55,12 @@ impl SharedState {
             };
             let block = match (library, touch.region.base) {
                 (Library::Stream, Base::Arg(arg)) => host.pointer(usize::from(arg.0)),
+                (Library::Stream, _) if function.0 == "fflush" => {
+                    if host.pointer(0) == 0 {
+                        flush_all(host)?;
+                    }
+                    continue;
+                }
                 (Library::Stream, _) => host.library_block(standard_stream(function), &[0; STREAM_BYTES])?,
                 (library, _) => host.library_block(library.state_name().unwrap_or("state"), &[0; BLOCK])?,
             };
@@ -58,6 +72,25 @@ impl SharedState {
             }
         }
         Ok(())
+    }
+}
+
+/// A flush of all streams takes the lock of each.
+fn flush_all(host: &mut dyn Host) -> Outcome<()> {
+    let mut all: Vec<i32> = host.state().files.open.keys().copied().filter(|fd| *fd > 2).collect();
+    all.extend([0, 1, 2]);
+    for descriptor in all {
+        let block = Stream(descriptor).address(host)?;
+        host.read(block, &mut [0; BLOCK])?;
+    }
+    Ok(())
+}
+
+/// The variable that holds the standard stream of a call which does not name one.
+fn stream_variable(touch: &Touch) -> Option<&'static str> {
+    match touch.region.base {
+        Base::Variable(name) => matches!(variable(name), Some(Variable::Stream(_))).then_some(name),
+        _ => None,
     }
 }
 

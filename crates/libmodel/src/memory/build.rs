@@ -127,6 +127,11 @@ impl MemoryEffect {
         self.reads(Library::Locale, Extent::ToEnd)
     }
 
+    /// Reads a variable of the library that holds a pointer. Only an assignment of the program can race with that.
+    pub(super) fn reads_variable(self, name: &'static str) -> Self {
+        self.atomic(Base::Variable(name), Access::Read, WORD)
+    }
+
     /// Uses a stream and takes its lock.
     pub(super) fn locks(self, stream: impl Into<Region>) -> Self {
         self.reads(stream, STREAM)

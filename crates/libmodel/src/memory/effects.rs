@@ -241,11 +241,13 @@ fn verifier(op: VerifierOp) -> MemoryEffect {
 }
 
 fn process(op: ProcessOp) -> MemoryEffect {
-    let ending = match op {
-        ProcessOp::Exit { handlers: Handlers::Run, .. } => Ending::Exits,
+    match op {
+        // All streams are flushed (C11 7.22.4.4).
+        ProcessOp::Exit { handlers: Handlers::Run, .. } => {
+            MemoryEffect { ending: Ending::Exits, ..nothing().locks(Library::Stream) }
+        }
         ProcessOp::Exit { handlers: Handlers::Skip, .. }
         | ProcessOp::Abort
-        | ProcessOp::AssertFail { .. } => Ending::Aborts,
-    };
-    MemoryEffect { ending, ..nothing() }
+        | ProcessOp::AssertFail { .. } => MemoryEffect { ending: Ending::Aborts, ..nothing() },
+    }
 }

@@ -1,7 +1,7 @@
 //! `errno`, locale, signals, messages that end the process, options of the command line.
 
 use super::build::{A0, A1, A2, A3, A4, Entries, WORD, behind, behind_any, by_model, bytes, each, nothing};
-use super::stdio::Values;
+use super::stdio::{Values, standard};
 use super::{Access, Base, Ending, Extent, Library, MemoryEffect, Value};
 use Extent::{CString, TimesWords, ToEnd};
 
@@ -52,11 +52,11 @@ pub(super) fn entries() -> Entries {
         ("sigaddset", nothing().changes(A0, bytes(8))),
         ("sigdelset", nothing().changes(A0, bytes(8))),
         ("sigismember", nothing().reads(A0, bytes(8))),
-        ("err", exits(Ending::Exits, nothing().locks(Library::Stream).prints(1, Values::InCall))),
-        ("errx", exits(Ending::Exits, nothing().locks(Library::Stream).prints(1, Values::InCall))),
-        ("warn", nothing().locks(Library::Stream).prints(0, Values::InCall)),
-        ("warnx", nothing().locks(Library::Stream).prints(0, Values::InCall)),
-        ("error", exits(Ending::MayExit, nothing().locks(Library::Stream).prints(2, Values::InCall))),
+        ("err", exits(Ending::Exits, standard("stderr").prints(1, Values::InCall))),
+        ("errx", exits(Ending::Exits, standard("stderr").prints(1, Values::InCall))),
+        ("warn", standard("stderr").prints(0, Values::InCall)),
+        ("warnx", standard("stderr").prints(0, Values::InCall)),
+        ("error", exits(Ending::MayExit, standard("stderr").prints(2, Values::InCall))),
         // The name is kept, and read with every message.
         (
             "openlog",

@@ -10,14 +10,13 @@ use crate::Arg;
 use Extent::{Arg as Bytes, CString, Product, ToEnd};
 
 pub(super) fn entries() -> Entries {
-    // Standard input, output or error.
-    let standard = || nothing().locks(Library::Stream);
+    let (input_stream, output_stream) = (|| standard("stdin"), || standard("stdout"));
     let mut all = vec![
-        ("printf", standard().prints(0, Values::InCall)),
+        ("printf", output_stream().prints(0, Values::InCall)),
         ("printk", nothing().prints(0, Values::InCall)),
-        ("vprintf", standard().prints(0, Values::InList)),
-        ("__printf_chk", standard().prints(1, Values::InCall)),
-        ("__vprintf_chk", standard().prints(1, Values::InList)),
+        ("vprintf", output_stream().prints(0, Values::InList)),
+        ("__printf_chk", output_stream().prints(1, Values::InCall)),
+        ("__vprintf_chk", output_stream().prints(1, Values::InList)),
         ("fprintf", nothing().locks(A0).prints(1, Values::InCall)),
         ("vfprintf", nothing().locks(A0).prints(1, Values::InList)),
         ("__fprintf_chk", nothing().locks(A0).prints(2, Values::InCall)),
@@ -38,28 +37,28 @@ pub(super) fn entries() -> Entries {
         ("vasprintf", to_new_memory(1, Values::InList)),
         ("__asprintf_chk", to_new_memory(2, Values::InCall)),
         ("__vasprintf_chk", to_new_memory(2, Values::InList)),
-        ("scanf", standard().scans(0, Values::InCall)),
-        ("vscanf", standard().scans(0, Values::InList)),
+        ("scanf", input_stream().scans(0, Values::InCall)),
+        ("vscanf", input_stream().scans(0, Values::InList)),
         ("fscanf", nothing().locks(A0).scans(1, Values::InCall)),
         ("vfscanf", nothing().locks(A0).scans(1, Values::InList)),
         ("sscanf", nothing().reads(A0, CString).scans(1, Values::InCall)),
         ("vsscanf", nothing().reads(A0, CString).scans(1, Values::InList)),
-        ("puts", standard().reads(A0, CString)),
-        ("putchar", standard().publishes_byte(A0)),
-        ("putchar_unlocked", nothing().races_on(Library::Stream).publishes_byte(A0)),
+        ("puts", output_stream().reads(A0, CString)),
+        ("putchar", output_stream().publishes_byte(A0)),
+        ("putchar_unlocked", nothing().reads_variable("stdout").races_on(Library::Stream).publishes_byte(A0)),
         ("putc", nothing().locks(A1).publishes_byte(A0)),
         ("putc_unlocked", nothing().races_on(A1).publishes_byte(A0)),
         ("fputs", nothing().reads(A0, CString).locks(A1)),
         ("fputs_unlocked", nothing().reads(A0, CString).races_on(A1)),
-        ("perror", standard().reads(A0, CString).in_locale()),
+        ("perror", standard("stderr").reads(A0, CString).in_locale()),
         ("fwrite", nothing().reads(A0, Product(A1, A2)).publishes(A0).locks(A3)),
         ("fwrite_unlocked", nothing().reads(A0, Product(A1, A2)).publishes(A0).races_on(A3)),
-        ("getchar", standard().returns_byte()),
-        ("getchar_unlocked", nothing().races_on(Library::Stream).returns_byte()),
+        ("getchar", input_stream().returns_byte()),
+        ("getchar_unlocked", nothing().reads_variable("stdin").races_on(Library::Stream).returns_byte()),
         ("getc", nothing().locks(A0).returns_byte()),
         ("getc_unlocked", nothing().races_on(A0).returns_byte()),
         ("ungetc", nothing().locks(A1).publishes_byte(A0)),
-        ("gets", input(A0, ToEnd).locks(Library::Stream).returns(Value::Arg(A0))),
+        ("gets", input(A0, ToEnd).reads_variable("stdin").locks(Library::Stream).returns(Value::Arg(A0))),
         ("fgets", input(A0, Bytes(A1)).locks(A2).returns(Value::Arg(A0))),
         ("fgets_unlocked", input(A0, Bytes(A1)).races_on(A2).returns(Value::Arg(A0))),
         ("__fgets_chk", input(A0, Bytes(A2)).locks(A3).returns(Value::Arg(A0))),
@@ -78,13 +77,15 @@ pub(super) fn entries() -> Entries {
         ("setbuf", nothing().locks(A0).gap_if(Doubt::NotNull(A1), BUFFER)),
         ("setbuffer", nothing().locks(A0).gap_if(Doubt::NotNull(A1), BUFFER)),
         ("setlinebuf", nothing().locks(A0)),
+        // All streams, where the argument is null (C11 7.21.5.2).
+        ("fflush", nothing().locks(A0).locks(Library::Stream)),
         ("remove", nothing().reads(A0, CString)),
         ("rename", nothing().reads(A0, CString).reads(A1, CString)),
     ];
     all.extend(each(
         &[
-            "fflush", "fclose", "fseek", "fseeko64", "ftell", "ftello64", "rewind", "feof", "ferror",
-            "clearerr", "fileno",
+            "fclose", "fseek", "fseeko64", "ftell", "ftello64", "rewind", "feof", "ferror", "clearerr",
+            "fileno",
         ],
         &nothing().locks(A0),
     ));
@@ -93,6 +94,11 @@ pub(super) fn entries() -> Entries {
         &nothing().races_on(A0),
     ));
     all
+}
+
+/// Uses standard input, output or error, which the variable of that name points to: glibc lets a program assign it.
+pub(super) fn standard(name: &'static str) -> MemoryEffect {
+    nothing().reads_variable(name).locks(Library::Stream)
 }
 
 const BUFFER: &str = "a buffer of the program that a stream goes on to use";
