@@ -1,7 +1,7 @@
 //! Every read and write of memory in the reachable code: instructions, memory intrinsics, and what library calls touch.
 //!
 //! *May*: an access lists all objects and offsets that points-to allows, and an extent that covers the bytes. An operation on a
-//! synchronisation object is an atomic read of it. `errno`, blocks that a call only uses itself, and the zeros of `calloc` are no
+//! synchronisation object is an atomic read of it. `errno` (also by its address), blocks that a call only uses itself, and the zeros of `calloc` are no
 //! accesses; what `realloc` or `strdup` copy into the block that they hand out is one. A function without body or model writes all that it may use.
 
 use crate::calls::{Call, Calls};
@@ -313,11 +313,8 @@ impl Collector<'_> {
         value: Option<Operand>,
     ) {
         let At { function, block, index, site } = at;
-        let none = match &targets {
-            Targets::Set(set) => self.points_to.targets_of(*set).is_empty(),
-            Targets::List(list) => list.is_empty(),
-        };
-        if bytes != 0 && !none {
+        let targets = self.without_errno(targets);
+        if bytes != 0 && !targets.of(self.points_to).is_empty() {
             self.out.push(Access {
                 function,
                 block,
@@ -334,6 +331,20 @@ impl Collector<'_> {
                 operates: false,
             });
         }
+    }
+
+    /// `errno` belongs to the thread: that its address stays there is a matter of gaps.
+    fn without_errno(&self, targets: Targets) -> Targets {
+        let Some(library) = self.objects.of(ObjectKind::Library) else { return targets };
+        let errno = LibraryPart::Errno.offsets();
+        let is_errno = |(object, at): &(ObjectId, Offsets)| {
+            *object == library && errno.low <= at.low && at.high <= errno.high
+        };
+        let list = targets.of(self.points_to);
+        if !list.iter().any(is_errno) {
+            return targets;
+        }
+        Targets::List(list.iter().filter(|place| !is_errno(place)).copied().collect())
     }
 
     fn call(&mut self, at: At, call: &Call, args: &[CallArg]) {

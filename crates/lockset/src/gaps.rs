@@ -1,9 +1,11 @@
 //! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
 
 mod addresses;
+mod errno;
 mod streams;
 
 use addresses::MadeOfNumbers;
+use errno::{errno_is_kept, gives_errno};
 use raddle_absint::Roots;
 use raddle_absint::accesses::{Access, Objects};
 use raddle_absint::calls::Calls;
@@ -90,6 +92,11 @@ pub(crate) fn find(
         for access in accesses.iter().filter(is_late) {
             gap(access.site, "the end of the process may flush the stream at the same time".to_owned());
         }
+    }
+    if errno_is_kept(&expanded.program, points_to, threads)
+        && let Some(site) = calls.from.values().flatten().find(|call| gives_errno(call)).map(|call| call.site)
+    {
+        gap(site, "the address of `errno` is kept".to_owned());
     }
     let counted = counted(&expanded.program, points_to, calls);
     let is_open = foreign.is_open() || returns_pointer(&expanded.program, calls);

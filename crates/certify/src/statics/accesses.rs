@@ -7,7 +7,7 @@
 
 use super::calls::{Call, Passes};
 use super::code::{At, Code};
-use super::library::Part;
+use super::library::{Part, part_around};
 use super::patterns::shifted;
 use super::terms::constant_in;
 use raddle_base::Id;
@@ -192,15 +192,23 @@ impl<'a> Collector<'a, '_> {
         self.push(kind, None, Some(ptr), targets, bytes);
     }
 
-    /// What points nowhere touches nothing of the program.
+    /// What points nowhere touches nothing of the program, and `errno` is the thread's own as long as its address stays there, which
+    /// [`super::gaps`] makes sure of.
     fn push(
         &mut self,
         kind: Kind,
         atomic: Option<Atomic>,
         address: Option<Operand>,
-        targets: Cow<'a, [(ObjectId, Offsets)]>,
+        mut targets: Cow<'a, [(ObjectId, Offsets)]>,
         bytes: u64,
     ) {
+        let errno = Part::Errno.offsets();
+        let is_errno = |(object, at): &(ObjectId, Offsets)| {
+            self.code.kind(*object) == ObjectKind::Library && part_around(*at) == errno
+        };
+        if targets.iter().any(is_errno) {
+            targets.to_mut().retain(|place| !is_errno(place));
+        }
         if bytes != 0 && !targets.is_empty() {
             let site = self.code.site(self.at);
             self.out.push(Access {

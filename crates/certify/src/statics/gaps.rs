@@ -1,5 +1,6 @@
 //! What no proof may reach, and the assumptions that it must name.
 
+mod errno;
 mod numbers;
 mod streams;
 
@@ -31,6 +32,7 @@ pub(crate) fn check(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refu
         return code.refuse(access.site, RULE, "an access through an address of unknown origin");
     }
     streams::check(code, accesses)?;
+    errno::check(code)?;
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
     if !code.roots.entries.is_empty() {
         needed.insert("A-ENTRY");
