@@ -19,6 +19,7 @@ impl Assumption {
         },
         Assumption { id: "A-MALLOC", text: "memory allocation does not fail" },
         Assumption { id: "A-THREAD", text: "thread creation and lock initialisation do not fail" },
+        Assumption { id: "A-HANDLE", text: "pthread_create stores the handle before the new thread begins" },
         Assumption { id: "A-LOCK", text: "locks that wait do not fail for lack of resources" },
         Assumption {
             id: "A-SPURIOUS",

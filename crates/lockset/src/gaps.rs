@@ -2,10 +2,12 @@
 
 mod addresses;
 mod errno;
+mod handles;
 mod streams;
 
 use addresses::MadeOfNumbers;
 use errno::{errno_is_kept, gives_errno};
+use handles::handle_is_read_early;
 use raddle_absint::Roots;
 use raddle_absint::accesses::{Access, Objects};
 use raddle_absint::calls::Calls;
@@ -97,6 +99,9 @@ pub(crate) fn find(
         && let Some(site) = calls.from.values().flatten().find(|call| gives_errno(call)).map(|call| call.site)
     {
         gap(site, "the address of `errno` is kept".to_owned());
+    }
+    if handle_is_read_early(&expanded.program, points_to, calls, accesses, threads) {
+        assumptions.insert("A-HANDLE");
     }
     let counted = counted(&expanded.program, points_to, calls);
     let is_open = foreign.is_open() || returns_pointer(&expanded.program, calls);

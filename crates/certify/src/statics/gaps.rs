@@ -1,6 +1,7 @@
 //! What no proof may reach, and the assumptions that it must name.
 
 mod errno;
+mod handles;
 mod numbers;
 mod streams;
 
@@ -34,6 +35,9 @@ pub(crate) fn check(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refu
     streams::check(code, accesses)?;
     errno::check(code)?;
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
+    if handles::are_read_early(code, accesses) {
+        needed.insert("A-HANDLE");
+    }
     if !code.roots.entries.is_empty() {
         needed.insert("A-ENTRY");
     }
