@@ -21,7 +21,8 @@ use raddle_ir::{Code, Inst, Program};
 use std::collections::BTreeSet;
 
 /// Assumptions that leave open what an execution does next.
-const OPEN: [&str; 7] = ["A-ADDRESS", "A-ASM", "A-EXTERN", "A-INPUT", "A-IO", "A-TIME", "A-UNINIT"];
+const OPEN: [&str; 8] =
+    ["A-ADDRESS", "A-ASM", "A-EXTERN", "A-INPUT", "A-IO", "A-RESULT", "A-TIME", "A-UNINIT"];
 
 /// Reasons that are listed; the others are counted.
 const LISTED: usize = 12;

@@ -57,6 +57,10 @@ impl Assumption {
             id: "A-ADDRESS",
             text: "addresses and thread handles that are used as numbers have one value each",
         },
+        Assumption {
+            id: "A-RESULT",
+            text: "results that the standards leave open have one of the allowed values",
+        },
         Assumption { id: "A-SIGNAL", text: "no signal handler runs" },
         Assumption { id: "A-IO", text: "files and sockets behave as the built-in model" },
         Assumption {

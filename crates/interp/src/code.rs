@@ -8,6 +8,7 @@ use raddle_ir::{
     BinOp, BlockId, CastOp, DebugTypeId, FBinOp, FcmpPred, FloatTy, FunctionId, GlobalId, IcmpPred,
     IntrinsicOp, RmwOp, Ty,
 };
+use raddle_libmodel::Detail;
 use std::sync::OnceLock;
 
 /// A slot of the frame.
@@ -407,6 +408,11 @@ pub(crate) enum Code {
     },
     /// The next call may come to another function another time.
     UnknownBranch,
+    /// The next instruction compares these, which may be handles of threads.
+    Handles {
+        a: S,
+        b: S,
+    },
     /// The next instruction reads a local that was never assigned.
     Unassigned,
     Nop,
@@ -462,6 +468,10 @@ pub(crate) struct CallDesc {
     /// The result is used in ways other than comparing, storing and handing it to thread functions.
     pub result_computed_with: bool,
     pub result_is_used: bool,
+    /// A pointer that is used otherwise than to load and store.
+    pub result_is_kept: bool,
+    /// How closely the program looks at the result.
+    pub result_look: Detail,
 }
 
 #[derive(Clone, Copy, Debug)]

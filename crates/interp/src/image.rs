@@ -1,7 +1,8 @@
 //! A program made ready to run: compiled functions, addresses of globals. Shared by all runs.
 
 use crate::code::Func;
-use crate::compile::{self, Surroundings};
+use crate::compile::{self, Looks, Surroundings};
+use crate::keys;
 use crate::libc::SharedState;
 use crate::memory::Memory;
 use crate::options::Options;
@@ -10,7 +11,7 @@ use crate::sync::numbers_are_seen;
 use crate::thread::Frame;
 use crate::values::{self, Values};
 use raddle_base::SiteId;
-use raddle_ir::{BlockId, FunctionId, Program, Ty};
+use raddle_ir::{BlockId, Function, FunctionId, Operand, Program, Reg, Ty};
 use raddle_libmodel::{Effect, LibcFn, Meaning, Models};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -27,12 +28,16 @@ pub(crate) struct Image {
     pub main: FunctionId,
     pub pointer_bits: u8,
     pub shared: SharedState,
+    /// Whether the program uses `environ`, or the third parameter of `main`.
+    pub environment_is_memory: bool,
     /// Whether the program can see numbers of descriptors.
     pub numbers_are_seen: bool,
     /// Number of each function's block 0 among all blocks.
     pub first_blocks: Vec<u32>,
     /// Whether the ids of threads are used for joining only, once somebody wants to know.
     pub ids_are_joined: OnceLock<bool>,
+    /// Whether the numbers of keys only name them, once somebody wants to know.
+    keys_are_names: OnceLock<bool>,
     pub reached: Reached,
 }
 
@@ -60,6 +65,7 @@ impl Image {
             layout: &memory.layout,
             globals: &globals,
             branches: &options.branches,
+            looks: &Looks::of(&program, &models),
         };
         let first_blocks = first_blocks(&program);
         let funcs: Vec<Option<Func>> = program
@@ -68,12 +74,13 @@ impl Image {
             .map(|(id, function)| {
                 function
                     .is_defined()
-                    .then(|| compile::function(&around, function, first_blocks[id.0 as usize]))
+                    .then(|| compile::function(&around, id, function, first_blocks[id.0 as usize]))
             })
             .collect();
         let values = values::of_calls(&program, &models, &*options.values);
         let shared = SharedState::of(&models);
         let numbers_are_seen = numbers_are_seen(&models);
+        let environment_is_memory = uses_environment(&program, main);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
         let reached = Reached::new(program.sites.len(), &funcs);
         Self {
@@ -86,11 +93,17 @@ impl Image {
             main,
             pointer_bits,
             shared,
+            environment_is_memory,
             numbers_are_seen,
             first_blocks,
             ids_are_joined: OnceLock::new(),
+            keys_are_names: OnceLock::new(),
             reached,
         }
+    }
+
+    pub fn keys_are_names(&self) -> bool {
+        *self.keys_are_names.get_or_init(|| keys::are_only_handed_on(self))
     }
 
     /// Whether the program calls `sem_unlink`.
@@ -144,6 +157,26 @@ impl Image {
             Ty::Float(float) => (float.access_bytes() * 8) as u8,
         }
     }
+}
+
+fn uses_environment(program: &Program, main: FunctionId) -> bool {
+    let declared = program.globals.values().any(|global| {
+        global.init.is_none() && matches!(program.text(global.symbol), "environ" | "__environ" | "_environ")
+    });
+    let takers = program.constructors.iter().chain([&main]).map(|id| &program.functions[*id]);
+    let mut third = takers.filter_map(|function| Some((function, function.params.get(2)?.reg)));
+    declared || third.any(|(function, reg)| is_used(function, reg))
+}
+
+fn is_used(function: &Function, reg: Reg) -> bool {
+    let mut used = false;
+    let mut look = |operand: Operand| used |= operand == Operand::Reg(reg);
+    for block in function.blocks.values() {
+        block.phis.iter().flat_map(|phi| &phi.incoming).for_each(|(_, operand)| look(*operand));
+        block.insts.iter().for_each(|inst| inst.each_operand(&mut look));
+        block.terminator.each_operand(&mut look);
+    }
+    used
 }
 
 fn first_blocks(program: &Program) -> Vec<u32> {

@@ -43,6 +43,7 @@ mod fingerprint;
 mod handles;
 mod image;
 mod journal;
+mod keys;
 pub mod libc;
 mod live;
 mod machine;

@@ -8,6 +8,7 @@
 mod effect;
 pub mod memory;
 mod resolve;
+mod results;
 mod shared;
 mod table;
 mod variable;
@@ -20,6 +21,7 @@ pub use effect::{
 };
 pub use memory::{MemoryEffect, memory};
 pub use resolve::{Meaning, Models};
+pub use results::Detail;
 pub use shared::SharedUse;
 pub use table::{Row, lookup, rows};
 pub use variable::{Variable, variable};

@@ -25,6 +25,12 @@ impl Compiler<'_> {
                     args,
                     result_type: dsts.first().and_then(|&dst| self.pointee(dst)),
                     result_computed_with: dsts.iter().any(|&dst| self.uses.may_be_computed_with(dst)),
+                    result_look: dsts
+                        .iter()
+                        .map(|&dst| self.around.looks.at(self.id, dst))
+                        .max()
+                        .unwrap_or_default(),
+                    result_is_kept: dsts.iter().any(|&dst| self.uses.may_be_kept(dst)),
                     result_is_used: dsts.iter().any(|&dst| self.uses.counts[dst.0 as usize] > 0),
                     dsts: self.result_slots(dsts),
                 };

@@ -3,6 +3,7 @@
 mod arith;
 mod calls;
 mod edges;
+mod looks;
 mod memory;
 mod retry;
 mod uses;
@@ -11,10 +12,12 @@ use crate::address::Layout;
 use crate::branches::ReportedBranches;
 use crate::code::{Code, Func, ParamSlot, Pc, S};
 use raddle_base::SiteId;
-use raddle_ir::{BlockId, Function, Inst, Operand, Program, Reg, Ty};
+use raddle_ir::{BlockId, Function, FunctionId, IcmpPred, Inst, Operand, Program, Reg, Ty};
 use raddle_libmodel::Models;
 use std::collections::HashMap;
 use uses::Uses;
+
+pub(crate) use looks::Looks;
 
 /// What the compiler knows of the whole program.
 pub(crate) struct Surroundings<'a> {
@@ -24,12 +27,19 @@ pub(crate) struct Surroundings<'a> {
     /// Address of each global; 0 for thread-locals.
     pub globals: &'a [u64],
     pub branches: &'a ReportedBranches,
+    pub looks: &'a Looks,
 }
 
 /// Compiles a defined function. `first_block` is the number of its block 0 among all blocks.
-pub(crate) fn function(around: &Surroundings<'_>, function: &Function, first_block: u32) -> Func {
+pub(crate) fn function(
+    around: &Surroundings<'_>,
+    id: FunctionId,
+    function: &Function,
+    first_block: u32,
+) -> Func {
     let mut compiler = Compiler {
         around,
+        id,
         function,
         uses: Uses::of(around, function),
         func: Func { first_block, variadic: function.variadic, ..Func::default() },
@@ -47,6 +57,7 @@ pub(crate) fn function(around: &Surroundings<'_>, function: &Function, first_blo
 
 struct Compiler<'a> {
     around: &'a Surroundings<'a>,
+    id: FunctionId,
     function: &'a Function,
     uses: Uses,
     func: Func,
@@ -98,6 +109,7 @@ impl Compiler<'_> {
             for (index, inst) in block.insts[..plain].iter().enumerate() {
                 self.site = block.site_of(index);
                 self.note_unassigned(inst);
+                self.note_handles(inst);
                 if self.around.branches.calls.contains(&self.site) {
                     self.emit(Code::UnknownBranch);
                 }
@@ -108,6 +120,7 @@ impl Compiler<'_> {
                 && let Some(inst) = block.insts.last()
             {
                 self.note_unassigned(inst);
+                self.note_handles(inst);
             }
             let mut unassigned = false;
             block.terminator.each_operand(|operand| unassigned |= operand == Operand::Undef);
@@ -160,6 +173,19 @@ impl Compiler<'_> {
         }
         if unassigned {
             self.emit(Code::Unassigned);
+        }
+    }
+
+    /// Two numbers of the size of a handle that are compared, stored and handed to thread functions only.
+    fn note_handles(&mut self, inst: &Inst) {
+        if let Inst::Icmp { pred: IcmpPred::Eq | IcmpPred::Ne, ty: Ty::Int(bits), a, b, .. } = *inst
+            && let (Operand::Reg(x), Operand::Reg(y)) = (a, b)
+            && bits == self.pointer_bits
+            && !self.uses.may_be_computed_with(x)
+            && !self.uses.may_be_computed_with(y)
+        {
+            let (a, b) = (self.register(a), self.register(b));
+            self.emit(Code::Handles { a, b });
         }
     }
 

@@ -14,6 +14,8 @@ pub(super) struct Uses {
     escapes: Vec<bool>,
     /// The register's value is computed with or handed to code that may do so.
     computed_with: Vec<bool>,
+    /// Uses as the address of a load or store, or in a comparison.
+    addresses: Vec<u32>,
     /// A pointer made a number only to be subtracted from another such.
     pub only_subtracted: Vec<bool>,
 }
@@ -25,6 +27,7 @@ impl Uses {
             counts: vec![0; count],
             escapes: vec![false; count],
             computed_with: vec![false; count],
+            addresses: vec![0; count],
             only_subtracted: vec![false; count],
         };
         let mut flows: Vec<(Reg, Reg)> = Vec::new();
@@ -57,6 +60,18 @@ impl Uses {
 
     pub fn may_be_computed_with(&self, reg: Reg) -> bool {
         self.computed_with[reg.0 as usize]
+    }
+
+    /// The register's value goes elsewhere than to the address of a load or store, or a comparison.
+    pub fn may_be_kept(&self, reg: Reg) -> bool {
+        self.counts[reg.0 as usize] > self.addresses[reg.0 as usize]
+    }
+
+    fn address(&mut self, operand: Operand) {
+        self.plain(operand);
+        if let Operand::Reg(reg) = operand {
+            self.addresses[reg.0 as usize] += 1;
+        }
     }
 
     /// The operand is used in a way that does not hand on its value.
@@ -96,7 +111,7 @@ impl Uses {
             }
             Inst::Icmp { pred, a, b, .. } => {
                 for operand in [*a, *b] {
-                    self.plain(operand);
+                    self.address(operand);
                     if !matches!(pred, IcmpPred::Eq | IcmpPred::Ne) {
                         self.compute(operand);
                     }
@@ -127,9 +142,9 @@ impl Uses {
                 self.compute(*bytes);
             }
             Inst::TlsAddr { .. } | Inst::Fence { .. } | Inst::SignalFence => {}
-            Inst::Load { ptr, .. } => self.plain(*ptr),
+            Inst::Load { ptr, .. } => self.address(*ptr),
             Inst::Store { value, ptr, .. } => {
-                self.plain(*ptr);
+                self.address(*ptr);
                 self.escape(*value);
             }
             Inst::Rmw { ptr, value, .. } => {

@@ -17,7 +17,7 @@ use crate::world::{Operating, Watch};
 use raddle_base::StableHasher;
 use raddle_event::{AccessKind, EventKind, ProblemKind};
 use raddle_ir::{DataModel, Ty};
-use raddle_libmodel::LibcFn;
+use raddle_libmodel::{Detail, LibcFn};
 use raddle_machine::{ObjectKind, OpKind};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -61,6 +61,9 @@ impl Cx<'_> {
         };
         if let Some(journal) = &journal {
             self.world.state.lasting_mut().libc = journal.library.clone();
+        }
+        if self.call_desc().result_look > function.fixed_detail() {
+            self.assume("A-RESULT");
         }
         let failures = self.thread.failures;
         let mut library = Library {
@@ -282,6 +285,23 @@ impl Host for Library<'_, '_> {
 
     fn result_type(&self) -> Option<Ty> {
         self.cx.call_desc().dsts.first().map(|(_, ty)| *ty)
+    }
+
+    fn result_is_used(&self) -> bool {
+        self.cx.call_desc().result_look > Detail::Nothing
+    }
+
+    fn result_is_kept(&self) -> bool {
+        self.cx.call_desc().result_is_kept
+    }
+
+    fn is_constant(&self, address: u64) -> bool {
+        let owner = self.cx.memory.owner(address);
+        owner.is_some_and(|(slot, _)| self.cx.memory.object(slot).constant)
+    }
+
+    fn environment_is_memory(&self) -> bool {
+        self.cx.image.environment_is_memory
     }
 
     fn read(&mut self, address: u64, buffer: &mut [u8]) -> Outcome<()> {

@@ -115,6 +115,13 @@ impl Cx<'_> {
             loop {
                 match code[pc] {
                     Code::Add64 { d, a, b } => r!(d) = r!(a).wrapping_add(r!(b)),
+                    Code::Handles { a, b } => {
+                        let (a, b) = (r!(a), r!(b));
+                        let layout = &self.memory.layout;
+                        if a != b && layout.is_thread_handle(a) && layout.is_thread_handle(b) {
+                            self.compare_handles(a, b);
+                        }
+                    }
                     Code::Add32 { d, a, b } => r!(d) = u64::from((r!(a) as u32).wrapping_add(r!(b) as u32)),
                     Code::Sub64 { d, a, b } => r!(d) = r!(a).wrapping_sub(r!(b)),
                     Code::Sub32 { d, a, b } => r!(d) = u64::from((r!(a) as u32).wrapping_sub(r!(b) as u32)),

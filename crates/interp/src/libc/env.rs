@@ -1,5 +1,6 @@
 //! The environment. Changes are kept apart from the program's memory; `shared` makes `setenv` against `getenv` the race that it is, and a
-//! string that `getenv` returned is written when its variable changes.
+//! string that `getenv` returned is written when its variable changes. The array `environ` and a string given to `putenv` are not connected with
+//! that: a program that uses the one and calls these functions is unsupported, and so is `putenv` of a string that may change.
 
 use super::errors::EINVAL;
 use super::values::NULL;
@@ -7,12 +8,22 @@ use super::{Family, Host, Outcome};
 use std::sync::Arc;
 
 pub(super) const FUNCTIONS: Family = &[
-    ("getenv", getenv),
-    ("setenv", setenv),
-    ("unsetenv", unsetenv),
-    ("putenv", putenv),
+    ("getenv", |h| apart(h, getenv)),
+    ("setenv", |h| apart(h, setenv)),
+    ("unsetenv", |h| apart(h, unsetenv)),
+    ("putenv", |h| apart(h, putenv)),
     ("clearenv", clearenv),
 ];
+
+/// Runs a function in a program that does not get at the environment by itself.
+fn apart(host: &mut dyn Host, function: fn(&mut dyn Host) -> Outcome<u128>) -> Outcome<u128> {
+    match host.environment_is_memory() {
+        true => {
+            Err(host.unsupported("functions on the environment in a program that also uses environ".into()))
+        }
+        false => function(host),
+    }
+}
 
 fn getenv(host: &mut dyn Host) -> Outcome<u128> {
     let name = host.pointer(0);
@@ -68,9 +79,12 @@ fn unsetenv(host: &mut dyn Host) -> Outcome<u128> {
     change(host, name, None)
 }
 
-/// The string becomes part of the environment natively; here a later change of it is not seen.
+/// The string becomes part of the environment.
 fn putenv(host: &mut dyn Host) -> Outcome<u128> {
     let text = host.pointer(0);
+    if text != 0 && !host.is_constant(text) {
+        return Err(host.unsupported("putenv of a string that the program may change".into()));
+    }
     let text = host.read_string(text)?;
     match text.iter().position(|byte| *byte == b'=') {
         Some(at) => change(host, text[..at].to_vec(), Some(text[at + 1..].to_vec())),

@@ -23,18 +23,29 @@ pub(super) const ECONNRESET: i32 = 104;
 pub(super) const ECONNREFUSED: i32 = 111;
 
 pub(super) const FUNCTIONS: Family = &[
-    ("__errno_location", |h| h.errno_address().map(u128::from)),
+    ("__errno_location", errno_location),
     ("strerror", strerror),
     ("strerror_r", strerror_r),
     ("__xpg_strerror_r", xpg_strerror_r),
     ("strsignal", strsignal),
 ];
 
-pub(super) fn error_text(errno: i32) -> String {
-    match usize::try_from(errno).ok().and_then(|errno| MESSAGES.get(errno)) {
-        Some(text) if !text.is_empty() => (*text).to_owned(),
-        _ => format!("Unknown error {errno}"),
+/// Accesses to `errno` are no events, which is right while only its thread has the address.
+fn errno_location(host: &mut dyn Host) -> Outcome<u128> {
+    match host.result_is_kept() {
+        true => Err(host.unsupported("the address of errno is kept".into())),
+        false => host.errno_address().map(u128::from),
     }
+}
+
+pub(super) fn error_text(errno: i32) -> String {
+    message(errno).map_or_else(|| format!("Unknown error {errno}"), str::to_owned)
+}
+
+/// The message of a known number.
+fn message(errno: i32) -> Option<&'static str> {
+    let text = MESSAGES.get(usize::try_from(errno).ok()?)?;
+    (!text.is_empty()).then_some(*text)
 }
 
 fn strerror(host: &mut dyn Host) -> Outcome<u128> {
@@ -42,9 +53,16 @@ fn strerror(host: &mut dyn Host) -> Outcome<u128> {
     constant(host, &text)
 }
 
-/// The GNU form: returns the message, which need not be in the buffer.
+/// The GNU form: returns the message, which is in the buffer where the number has none of its own.
 fn strerror_r(host: &mut dyn Host) -> Outcome<u128> {
-    strerror(host)
+    let (errno, buffer, size) = (host.int(0), host.pointer(1), host.size(2));
+    if message(errno).is_some() || size == 0 {
+        return strerror(host);
+    }
+    let text = error_text(errno);
+    let kept = text.len().min((size - 1) as usize);
+    host.write_string(buffer, &text.as_bytes()[..kept])?;
+    Ok(u128::from(buffer))
 }
 
 /// The POSIX form: fills the buffer and returns an error number.

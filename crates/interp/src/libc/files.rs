@@ -2,7 +2,9 @@
 
 use super::errors::{EACCES, EBADF, EINVAL, ENOENT};
 use super::state::Target;
-use super::stream::{OpenMode, Stream, close, contents, differs, exists, files, open, open_file};
+use super::stream::{
+    OpenMode, Stream, close, contents, differs, exists, files, open, open_file, take_for_written,
+};
 use super::values::{NULL, int};
 use super::{Family, Host, Outcome, channel};
 use raddle_ir::DataModel;
@@ -111,6 +113,7 @@ fn tmpfile(host: &mut dyn Host) -> Outcome<u128> {
 }
 
 fn fclose(host: &mut dyn Host) -> Outcome<u128> {
+    take_for_written(host);
     let stream = Stream::of_argument(host, 0)?;
     close(host, stream.0);
     Ok(0)

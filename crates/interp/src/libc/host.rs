@@ -27,6 +27,14 @@ pub trait Host {
     fn arg_type(&self, index: usize) -> Option<Ty>;
     /// Where the result goes: its type, `None` when unused.
     fn result_type(&self) -> Option<Ty>;
+    /// Whether the program does anything with the result.
+    fn result_is_used(&self) -> bool;
+    /// Whether it does anything with a pointer that is returned but load and store there.
+    fn result_is_kept(&self) -> bool;
+    /// Whether the program cannot write to the object at this address.
+    fn is_constant(&self, address: u64) -> bool;
+    /// Whether the program can get at the environment without calling the library.
+    fn environment_is_memory(&self) -> bool;
 
     /// Reads `buffer.len()` bytes: a read access.
     fn read(&mut self, address: u64, buffer: &mut [u8]) -> Outcome<()>;

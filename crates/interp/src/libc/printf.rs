@@ -1,7 +1,7 @@
 //! The `printf` family: where the format, its arguments and the bytes go.
 
 use super::format::format;
-use super::stream::{Stream, write_descriptor, write_stream};
+use super::stream::{Stream, print, write_descriptor, write_stream};
 use super::values::int;
 use super::varargs::VarArgs;
 use super::{Family, Host, Outcome, Zeroed};
@@ -53,7 +53,7 @@ fn formatted(host: &mut dyn Host, format_at: usize, values: Values) -> Outcome<V
 
 fn to_output(host: &mut dyn Host, format_at: usize, values: Values) -> Outcome<u128> {
     let text = formatted(host, format_at, values)?;
-    host.output(1, &text);
+    print(host, 1, &text);
     Ok(int(text.len() as i32))
 }
 

@@ -1,7 +1,9 @@
 //! Characters, lines and blocks of a stream, and its state. Formats are in `printf` and `scanf`, opening and closing in `files`.
 
 use super::errors::error_text;
-use super::stream::{Stream, open_file, push_back, read_stream, read_stream_byte, seek, write_stream};
+use super::stream::{
+    Stream, open_file, print, push_back, read_stream, read_stream_byte, seek, take_for_written, write_stream,
+};
 use super::values::{NULL, int};
 use super::{Family, Host, Outcome, Zeroed};
 
@@ -12,7 +14,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("fputs", fputs),
     ("fwrite", fwrite),
     ("perror", perror),
-    ("fflush", |_| Ok(0)),
+    ("fflush", fflush),
     ("getchar", |h| get(h, Stream(0))),
     ("getc", getc),
     ("gets", gets),
@@ -46,7 +48,7 @@ pub(super) const FUNCTIONS: Family = &[
     ("putc_unlocked", putc),
     ("fputs_unlocked", fputs),
     ("fwrite_unlocked", fwrite),
-    ("fflush_unlocked", |_| Ok(0)),
+    ("fflush_unlocked", fflush),
     ("getchar_unlocked", |h| get(h, Stream(0))),
     ("getc_unlocked", getc),
     ("fgets_unlocked", |h| fgets(h, 1)),
@@ -63,13 +65,13 @@ fn puts(host: &mut dyn Host) -> Outcome<u128> {
     let text = host.pointer(0);
     let mut bytes = host.read_string(text)?;
     bytes.push(b'\n');
-    host.output(1, &bytes);
+    print(host, 1, &bytes);
     Ok(int(bytes.len() as i32))
 }
 
 fn putchar(host: &mut dyn Host) -> Outcome<u128> {
     let byte = host.int(0) as u8;
-    host.output(1, &[byte]);
+    print(host, 1, &[byte]);
     Ok(u128::from(byte))
 }
 
@@ -92,6 +94,11 @@ fn fwrite(host: &mut dyn Host) -> Outcome<u128> {
     let bytes = host.read_bytes(data, size.saturating_mul(count))?;
     let written = !bytes.is_empty() && write_stream(host, stream, &bytes)?;
     Ok(u128::from(if written { count } else { 0 }))
+}
+
+fn fflush(host: &mut dyn Host) -> Outcome<u128> {
+    take_for_written(host);
+    Ok(0)
 }
 
 fn perror(host: &mut dyn Host) -> Outcome<u128> {
@@ -223,6 +230,7 @@ fn feof(host: &mut dyn Host) -> Outcome<u128> {
 }
 
 fn ferror(host: &mut dyn Host) -> Outcome<u128> {
+    take_for_written(host);
     let stream = Stream::of_argument(host, 0)?;
     Ok(u128::from(open_file(host, stream.0).is_some_and(|file| file.error)))
 }

@@ -236,7 +236,7 @@ pub(super) fn write_descriptor(
     bytes: &[u8],
 ) -> Outcome<Result<usize, i32>> {
     if descriptor == 1 || descriptor == 2 {
-        host.output(descriptor, bytes);
+        print(host, descriptor, bytes);
         return Ok(Ok(bytes.len()));
     }
     if host.is_channel(descriptor) {
@@ -265,6 +265,19 @@ pub(super) fn write_descriptor(
         file.offset = end as u64;
     }
     Ok(Ok(bytes.len()))
+}
+
+/// Bytes for standard output or error.
+pub(super) fn print(host: &mut dyn Host, descriptor: i32, bytes: &[u8]) {
+    take_for_written(host);
+    host.output(descriptor, bytes);
+}
+
+/// Output succeeds: an assumption where the program looks at the result.
+pub(super) fn take_for_written(host: &mut dyn Host) {
+    if host.result_is_used() {
+        host.assume("A-IO");
+    }
 }
 
 const MOST_FILE_BYTES: usize = 64 << 20;

@@ -12,6 +12,9 @@ impl Cx<'_> {
         match op {
             TlsOp::KeyCreate { key, destructor } => {
                 self.assume("A-THREAD");
+                if !self.image.keys_are_names() {
+                    self.assume("A-RESULT");
+                }
                 let into = self.writable(self.pointer_arg(key), 4)?;
                 if !self.memory.object(into.slot).quiet {
                     let loc = self.memory.loc(into, 4);

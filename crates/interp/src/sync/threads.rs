@@ -10,7 +10,7 @@ use crate::thread::{Action, OnReturn, Stand, Thread};
 use crate::world::Origin;
 use raddle_event::{AccessKind, EventKind, ProblemKind, ThreadId};
 use raddle_ir::{FunctionId, Ty};
-use raddle_libmodel::{ATTR_FLAGS_OFFSET, Arg, How, Returns, SleepUnit, ThreadOp};
+use raddle_libmodel::{ATTR_FLAGS_OFFSET, Arg, Detail, How, Returns, SleepUnit, ThreadOp};
 use raddle_machine::{OpKind, Operation};
 use std::sync::Arc;
 
@@ -91,7 +91,14 @@ impl Cx<'_> {
                 }
                 u128::from(handle)
             }
-            ThreadOp::Equal { a, b } => u128::from(self.pointer_arg(a) == self.pointer_arg(b)),
+            ThreadOp::Equal { a, b } => {
+                if self.call_desc().result_look > Detail::Zero {
+                    self.assume("A-RESULT");
+                }
+                let (a, b) = (self.pointer_arg(a), self.pointer_arg(b));
+                self.compare_handles(a, b);
+                u128::from(a == b)
+            }
             ThreadOp::Cancel { .. } => return Err(self.unsupported("cancelling a thread".to_owned())),
             ThreadOp::SetCancel { old, .. } => {
                 // Without cancelling, the settings are never looked at again: the defaults are enabled and deferred, both 0.
@@ -118,6 +125,18 @@ impl Cx<'_> {
             ThreadOp::TestCancel | ThreadOp::Yield => 0,
         };
         Ok(Flow::Return(value))
+    }
+
+    /// The handle of a thread that is gone may be that of a later one (POSIX `pthread_create`); here it never is.
+    pub(crate) fn compare_handles(&mut self, a: u64, b: u64) {
+        let is_gone = |handle| {
+            let thread = self.memory.layout.thread_at(handle);
+            let life = thread.and_then(|thread| self.world.state.lives().get(thread.0 as usize));
+            life.is_some_and(|life| life.joined || life.detached && life.ended)
+        };
+        if a != b && (is_gone(a) || is_gone(b)) {
+            self.assume("A-ADDRESS");
+        }
     }
 
     fn create(&mut self, function: Arg, argument: Arg) -> Result<ThreadId, Halt> {

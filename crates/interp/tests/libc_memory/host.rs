@@ -205,6 +205,22 @@ impl Host for Recorder {
         None
     }
 
+    fn result_is_used(&self) -> bool {
+        true
+    }
+
+    fn result_is_kept(&self) -> bool {
+        false
+    }
+
+    fn is_constant(&self, _address: u64) -> bool {
+        true
+    }
+
+    fn environment_is_memory(&self) -> bool {
+        false
+    }
+
     fn read(&mut self, address: u64, buffer: &mut [u8]) -> Outcome<()> {
         let span = self.span(address, buffer.len() as u64)?;
         buffer.copy_from_slice(self.slice(span));

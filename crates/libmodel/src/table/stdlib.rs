@@ -20,7 +20,7 @@ pub(super) static ROWS: &[Row] = &[
     libc_assuming("posix_memalign", MEMORY),
     libc_assuming("valloc", MEMORY),
     alias_assuming("pvalloc", "valloc", MEMORY),
-    libc_assuming("malloc_usable_size", MEMORY),
+    libc("malloc_usable_size"),
     assuming("mallopt", Effect::Nothing { result: Answer::Open(1) }, INPUT),
     answers("malloc_trim", INPUT),
     void("malloc_stats"),
