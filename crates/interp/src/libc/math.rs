@@ -93,8 +93,8 @@ family! {
     other "modff" modff;
     other "ilogb" |h| Ok(int(ilogb(h.double(0))));
     other "ilogbf" |h| Ok(int(ilogb(f64::from(h.float(0)))));
-    other "nan" |_| Ok(double(f64::NAN));
-    other "nanf" |_| Ok(float(f32::NAN));
+    other "nan" |h| { read_payload(h)?; Ok(double(f64::NAN)) };
+    other "nanf" |h| { read_payload(h)?; Ok(float(f32::NAN)) };
     other "__fpclassify" |h| Ok(class(h.double(0).classify()));
     other "__fpclassifyf" |h| Ok(class(h.float(0).classify()));
     other "__isnan" |h| Ok(u128::from(h.double(0).is_nan()));
@@ -108,6 +108,12 @@ family! {
 }
 
 /// Arguments and result as far as `errno` depends on them.
+/// The text that `nan` is given; the bits that it stands for are not modelled.
+pub(super) fn read_payload(host: &mut dyn Host) -> Outcome<()> {
+    let text = host.pointer(0);
+    host.read_string(text).map(|_| ())
+}
+
 fn report(host: &mut dyn Host, arguments: &[f64], result: f64, underflow: bool) {
     if result.is_nan() && !arguments.iter().any(|x| x.is_nan()) {
         host.set_errno(EDOM);

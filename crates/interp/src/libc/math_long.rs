@@ -1,7 +1,7 @@
 //! `math.h` for x87 `long double`: what can be computed exactly or with one rounding.
 
 use super::errors::{EDOM, ERANGE};
-use super::math::sign_if;
+use super::math::{read_payload, sign_if};
 use super::values::int;
 use super::{Family, Host, Outcome};
 use rustc_apfloat::Float;
@@ -26,7 +26,10 @@ pub(super) const FUNCTIONS: Family = &[
     ("frexpl", frexpl),
     ("ldexpl", ldexpl),
     ("modfl", modfl),
-    ("nanl", |_| Ok(Extended::NAN.to_bits())),
+    ("nanl", |h| {
+        read_payload(h)?;
+        Ok(Extended::NAN.to_bits())
+    }),
     ("__fpclassifyl", |h| Ok(classify(argument(h, 0)))),
     ("__isnanl", |h| Ok(u128::from(argument(h, 0).is_nan()))),
     ("__isinfl", |h| Ok(sign_if(argument(h, 0).is_infinite(), argument(h, 0).is_negative()))),

@@ -12,25 +12,19 @@ pub(super) const FUNCTIONS: Family = &[
     ("socket", socket),
     ("connect", |h| {
         let (address, size) = (h.pointer(1), h.arg(2) as u32);
-        if address != 0 {
-            h.read_bytes(address, u64::from(size).min(MOST_ADDRESS))?;
-        }
+        read_address(h, address, size)?;
         on_socket(h)
     }),
     ("bind", |h| {
         let (address, size) = (h.pointer(1), h.arg(2) as u32);
-        if address != 0 {
-            h.read_bytes(address, u64::from(size).min(MOST_ADDRESS))?;
-        }
+        read_address(h, address, size)?;
         on_socket(h)
     }),
     ("accept", accept),
     ("listen", on_socket),
     ("setsockopt", |h| {
         let (value, size) = (h.pointer(3), h.arg(4) as u32);
-        if value != 0 {
-            h.read_bytes(value, u64::from(size).min(MOST_ADDRESS))?;
-        }
+        read_address(h, value, size)?;
         on_socket(h)
     }),
     ("getsockopt", getsockopt),
@@ -131,6 +125,14 @@ fn accept(host: &mut dyn Host) -> Outcome<u128> {
     Ok(new_socket(host))
 }
 
+/// An address, or an option, that the program gives.
+fn read_address(host: &mut dyn Host, address: u64, size: u32) -> Outcome<()> {
+    if address != 0 {
+        host.read_bytes(address, u64::from(size).min(MOST_ADDRESS))?;
+    }
+    Ok(())
+}
+
 /// The address of a peer: of no family, with zeros in it.
 fn write_address(host: &mut dyn Host, address: u64, size_at: u64) -> Outcome<()> {
     const IPV4: i32 = 16;
@@ -171,6 +173,8 @@ fn send(host: &mut dyn Host) -> Outcome<u128> {
     }
     let (source, size, flags, address) = (host.pointer(1), host.size(2), host.int(3), host.pointer(4));
     let bytes = host.read_bytes(source, size)?;
+    let address_size = host.arg(5) as u32;
+    read_address(host, address, address_size)?;
     send_bytes(host, &bytes, flags, address)
 }
 
@@ -200,6 +204,9 @@ fn recv(host: &mut dyn Host) -> Outcome<u128> {
     Ok(match read_descriptor(host, descriptor, usize::try_from(size).unwrap_or(usize::MAX))? {
         Ok(bytes) => {
             host.write_bytes(target, &bytes)?;
+            // POSIX: where the protocol has no address of the sender, the value stored is unspecified.
+            let (address, size_at) = (host.pointer(4), host.pointer(5));
+            write_address(host, address, size_at)?;
             bytes.len() as u128
         }
         Err(errno) => host.long_error(errno),
@@ -256,6 +263,10 @@ fn sendmsg(host: &mut dyn Host) -> Outcome<u128> {
     for (base, size) in message.buffers {
         bytes.extend(host.read_bytes(base, size)?);
     }
+    if message.name != 0 {
+        let size = host.read_int(Message::member(host, message.address, 1))?;
+        read_address(host, message.name, size as u32)?;
+    }
     send_bytes(host, &bytes, flags, message.name)
 }
 
@@ -282,9 +293,12 @@ fn recvmsg(host: &mut dyn Host) -> Outcome<u128> {
         host.write_bytes(base, now)?;
         rest = later;
     }
-    // Nobody has a name, no control data came, and nothing is to be said about the message.
-    if message.name != 0 {
-        host.write_int(Message::member(host, message.address, 1), 0)?;
+    // An end of a pair has no name, no control data came, and nothing is to be said about the message.
+    let size_at = Message::member(host, message.address, 1);
+    match host.is_channel(descriptor) {
+        true if message.name != 0 => host.write_int(size_at, 0)?,
+        true => {}
+        false => write_address(host, message.name, size_at)?,
     }
     if message.control != 0 {
         host.write_long(Message::member(host, message.address, 5), 0)?;
