@@ -34,7 +34,7 @@ pub struct Channels {
     /// By descriptor: which open file description it stands for.
     open: BTreeMap<i32, usize>,
     pub(crate) epolls: Vec<Epoll>,
-    /// Numbers that stood for one. They are not given again: who still uses one is noticed.
+    /// Numbers that stood for one and have not been given again: who still uses one is noticed.
     closed: BTreeSet<i32>,
 }
 
@@ -96,6 +96,8 @@ pub(crate) struct Use {
     /// The end that it is about; `None` where it makes new ones, or asks about several.
     pub(crate) descriptor: Option<i32>,
     pub(crate) kind: UseKind,
+    /// Descriptors that it was given, each with the description that it stood for.
+    pub(crate) given: Vec<(i32, usize)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -144,7 +146,24 @@ impl Stream {
     }
 }
 
+impl Use {
+    /// One that is about no end in particular.
+    pub(crate) fn new(kind: UseKind) -> Use {
+        Use { descriptor: None, kind, given: Vec::new() }
+    }
+}
+
 impl Channels {
+    /// Whether all that an operation was given is still what it was.
+    pub(crate) fn are_the_same(&self, operation: &Use) -> bool {
+        operation.given.iter().all(|(descriptor, number)| self.description(*descriptor) == Some(*number))
+    }
+
+    /// The number stands for something new.
+    pub(crate) fn give_again(&mut self, descriptor: i32) {
+        self.closed.remove(&descriptor);
+    }
+
     pub(crate) fn is_open(&self, descriptor: i32) -> bool {
         self.open.contains_key(&descriptor)
     }
@@ -178,6 +197,7 @@ impl Channels {
     /// A new description, with this descriptor.
     pub(crate) fn connect(&mut self, descriptor: i32, description: Description) {
         self.descriptions.push(description);
+        self.give_again(descriptor);
         self.open.insert(descriptor, self.descriptions.len() - 1);
     }
 
@@ -185,6 +205,7 @@ impl Channels {
     pub(crate) fn duplicate(&mut self, from: i32, to: i32) {
         if let Some(&description) = self.open.get(&from) {
             self.open.insert(to, description);
+            self.give_again(to);
         }
     }
 

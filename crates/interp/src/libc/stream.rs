@@ -144,12 +144,13 @@ pub(super) fn new_descriptor(host: &mut dyn Host, target: Target, mode: OpenMode
     let OpenMode { readable, writable, append, .. } = mode;
     let life = files.lives;
     files.open.insert(descriptor, OpenFile { readable, writable, append, life, ..OpenFile::new(target) });
+    host.channels().give_again(descriptor);
     Ok(descriptor)
 }
 
 /// The lowest number that stands for nothing.
 pub(super) fn free_descriptor(host: &mut dyn Host) -> Option<i32> {
-    (3..MOST_DESCRIPTORS).find(|fd| !files(host).open.contains_key(fd) && !host.channels().is_taken(*fd))
+    (3..MOST_DESCRIPTORS).find(|fd| !files(host).open.contains_key(fd) && !host.channels().is_open(*fd))
 }
 
 /// Whether the descriptor was open.

@@ -1,8 +1,8 @@
 //! Calls on pipes, socket pairs, eventfds and epolls as visible operations (A-DESCRIPTOR), and calls that give or take back numbers of
 //! descriptors: which thread gets which number depends on the order of these.
 //!
-//! A descriptor that is used after another thread closed it is not modelled: a read that waits already would go on waiting, a later one
-//! would fail or, where the number was given again, concern something else.
+//! A descriptor that is used after another thread closed it is not modelled, as long as its number is free, or where it was given again
+//! while the user stood before the operation: a read that waits already would go on waiting, a later one would fail.
 
 use super::shared::NUMBERS;
 use crate::channels::{Blocking, Channels, Use, UseKind};
@@ -59,7 +59,7 @@ impl Cx<'_> {
         let how = match how {
             DescriptorUse::Makes => {
                 self.choose_before()?;
-                let operation = Use { descriptor: None, kind: UseKind::Descriptors };
+                let operation = Use::new(UseKind::Descriptors);
                 return Ok(Some((OpKind::Channel { channel: None }, operation)));
             }
             DescriptorUse::Opens => {
@@ -98,7 +98,8 @@ impl Cx<'_> {
             DescriptorUse::Writes => UseKind::Write,
             _ => UseKind::Descriptors,
         };
-        let operation = Use { descriptor: Some(descriptor), kind };
+        let given = channels.description(descriptor).map(|number| (descriptor, number));
+        let operation = Use { descriptor: Some(descriptor), kind, given: given.into_iter().collect() };
         let stream = channels.concerned(&operation);
         let channel = stream.map(|stream| self.channel_address(stream)).transpose()?;
         Ok(Some((OpKind::Channel { channel }, operation)))
@@ -184,8 +185,13 @@ impl Cx<'_> {
             (true, true) if !chosen => Until::ReadyOrOutside,
             (true, _) => Until::AtOnce,
         };
+        let channels: &Channels = &self.world.state.channels;
+        let own = epoll.map(|_| self.arg(Arg(0)) as u32 as i32);
+        let given = asked.iter().map(|(descriptor, _)| *descriptor).chain(own);
+        let given =
+            given.filter_map(|descriptor| Some((descriptor, channels.description(descriptor)?))).collect();
         let kind = UseKind::Waits(Arc::new(Wait { asked, epoll, until }));
-        Ok(Some((OpKind::Channel { channel: None }, Use { descriptor: None, kind })))
+        Ok(Some((OpKind::Channel { channel: None }, Use { descriptor: None, kind, given })))
     }
 
     /// Of `poll`.
@@ -228,7 +234,7 @@ impl Cx<'_> {
     }
 
     pub(crate) fn perform_channel(&mut self, operation: &Use) -> Result<(), Halt> {
-        if operation.descriptor.is_some_and(|descriptor| self.world.state.channels.was_closed(descriptor)) {
+        if !self.world.state.channels.are_the_same(operation) {
             return Err(self.unsupported(CLOSED.to_owned()));
         }
         self.world.operating = match operation.kind {

@@ -54,7 +54,7 @@ impl Cx<'_> {
         }
         // How a write to a broken pipe goes depends on it.
         if self.concerns_broken_pipes(using) {
-            let operation = Use { descriptor: None, kind: UseKind::Shared(u32::MAX) };
+            let operation = Use::new(UseKind::Shared(u32::MAX));
             return Ok(Some((OpKind::Channel { channel: None }, operation)));
         }
         match self.parts(function) {
@@ -70,7 +70,7 @@ impl Cx<'_> {
 
     pub(crate) fn shared(&mut self, parts: u32) -> Result<(OpKind, Use), Halt> {
         let channel = Some(self.shared_part(parts)?);
-        Ok((OpKind::Channel { channel }, Use { descriptor: None, kind: UseKind::Shared(parts) }))
+        Ok((OpKind::Channel { channel }, Use::new(UseKind::Shared(parts))))
     }
 
     fn shared_part(&mut self, parts: u32) -> Result<Addr, Halt> {
