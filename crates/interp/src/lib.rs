@@ -51,6 +51,7 @@ mod memory;
 mod names;
 mod options;
 mod outside;
+mod padding;
 mod reached;
 mod readiness;
 mod schedule;

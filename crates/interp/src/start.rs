@@ -5,6 +5,7 @@ use crate::libc::{LibState, STREAM_BYTES, STREAM_KEYS};
 use crate::live::LiveCache;
 use crate::memory::{Birth, Fill, Full, Memory, Name, Named, StackId};
 use crate::options::{Options, StartError};
+use crate::padding;
 use crate::sync::{SHARED, SyncTable, uses_shared_state};
 use crate::thread::{Action, Stand, Thread};
 use crate::thunks::{self, Thunked};
@@ -42,6 +43,7 @@ pub(crate) fn start(
             initialise(&mut memory, &image, image.globals[id.0 as usize], global);
         }
     }
+    padding::mark(&mut memory, &program, &image.globals);
     let main_args = main_args(&mut memory, &program, main, &options).map_err(|Full| StartError::TooLarge)?;
     let library = library_variables(&mut memory, &image, &options).map_err(|Full| StartError::TooLarge)?;
     let mut thread = Thread::new(ThreadId::MAIN);

@@ -45,6 +45,20 @@ impl Memory {
         self.change(at, len, Named::Number, |data| data.fill(byte));
     }
 
+    /// The bytes of the object at this address that are not marked count as uninitialised. Only before the first step.
+    pub fn leave_open(&mut self, address: u64, known: &[bool]) {
+        let Some(at) = self.find(address, known.len() as u64).filter(|_| known.contains(&false)) else {
+            return;
+        };
+        let object = self.object_mut(at.slot);
+        if object.init.is_empty() {
+            object.init = vec![0xFF; object.data.len() / WORD];
+        }
+        for (index, _) in known.iter().enumerate().filter(|(_, known)| !**known) {
+            object.init[index / WORD] &= !(1 << (index % WORD));
+        }
+    }
+
     fn change(&mut self, at: At, len: usize, named: Named, write: impl FnOnce(&mut [u8])) {
         if len == 0 {
             return;
