@@ -66,7 +66,7 @@ const BOTH_WAYS: OpenMode = OpenMode {
 };
 
 fn new_socket(host: &mut dyn Host) -> u128 {
-    match new_descriptor(host, Target::Socket { reads: 0 }, BOTH_WAYS) {
+    match new_descriptor(host, Target::Socket { readers: Vec::new() }, BOTH_WAYS) {
         Ok(descriptor) => int(descriptor),
         Err(errno) => host.error(errno),
     }

@@ -106,9 +106,9 @@ pub(super) enum Target {
     File(Vec<u8>),
     /// `/dev/null`.
     Null,
-    /// A stream socket with an unknown peer, and how often it has given bytes.
+    /// A socket with an unknown peer, and the threads that it has given bytes to.
     Socket {
-        reads: u32,
+        readers: Vec<u32>,
     },
 }
 

@@ -158,22 +158,27 @@ pub(super) fn close(host: &mut dyn Host, descriptor: i32) -> bool {
     files(host).open.remove(&descriptor).is_some() || (0..=2).contains(&descriptor)
 }
 
-/// What a peer sends, once for each socket; then it has ended.
+/// What a peer sends, once to each thread that reads from a socket; then it has ended.
 const MESSAGE: &[u8] = b"x\n";
 
-/// Bytes from the peer, the end, or an error, as the environment chooses. In one execution a socket gives bytes once.
+/// Threads that one socket gives bytes to.
+const MOST_READERS: usize = 2;
+
+/// Bytes from the peer, the end, or an error, as the environment chooses.
 fn read_socket(
     host: &mut dyn Host,
     descriptor: i32,
-    reads: u32,
+    mut readers: Vec<u32>,
     limit: usize,
 ) -> Outcome<Result<Vec<u8>, i32>> {
-    let gives = reads == 0;
+    let thread = host.thread_number();
+    let gives = readers.len() < MOST_READERS && !readers.contains(&thread);
     let choice = host.choose(if gives { 3 } else { 2 })? + u32::from(!gives);
     Ok(match choice {
         0 => {
+            readers.push(thread);
             if let Some(file) = open_file(host, descriptor) {
-                file.target = Target::Socket { reads: reads + 1 };
+                file.target = Target::Socket { readers };
             }
             Ok(MESSAGE[..MESSAGE.len().min(limit)].to_vec())
         }
@@ -195,10 +200,11 @@ pub(super) fn read_descriptor(
     if !file.readable {
         return Ok(Err(EBADF));
     }
-    if let Target::Socket { reads } = file.target
+    if let Target::Socket { readers } = &file.target
         && file.pushed_back.is_empty()
     {
-        return read_socket(host, descriptor, reads, limit);
+        let readers = readers.clone();
+        return read_socket(host, descriptor, readers, limit);
     }
     let mut bytes = Vec::new();
     while bytes.len() < limit {
