@@ -2,7 +2,7 @@
 
 use crate::{DriverError, OWN_STDIN, Subject};
 use raddle_ir::{Callee, Inst, Operand, Program};
-use raddle_libmodel::{Effect, LibcFn, Meaning, Models};
+use raddle_libmodel::{Effect, LibcFn, Meaning, Models, Variable, variable};
 use std::io::Read;
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -92,6 +92,14 @@ pub(crate) fn environment(
 pub(crate) fn has_environ(program: &Program) -> bool {
     let environ = |name: &str| matches!(name, "environ" | "__environ" | "_environ");
     program.globals.values().any(|global| global.init.is_none() && environ(program.text(global.symbol)))
+}
+
+/// Whether the program uses a variable that holds its own name, which is the first argument.
+pub(crate) fn has_program_name(program: &Program) -> bool {
+    program.globals.values().any(|global| {
+        let known = variable(program.text(global.symbol));
+        global.init.is_none() && known == Some(Variable::ProgramName)
+    })
 }
 
 fn has_envp(program: &Program) -> bool {

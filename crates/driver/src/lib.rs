@@ -9,6 +9,7 @@ mod board;
 mod certificate;
 mod combine;
 mod confirm;
+mod consume;
 mod engine;
 mod error;
 mod evidence;

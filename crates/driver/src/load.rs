@@ -1,6 +1,6 @@
 //! From a request to a program that can run: configuration, frontend, verification, library models.
 
-use crate::{DriverError, Spurious, Subject, input};
+use crate::{DriverError, Spurious, Subject, consume, input};
 use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StableHasher, StoreOrder};
 use raddle_config::Config;
 use raddle_finding::UnknownReason;
@@ -63,7 +63,7 @@ pub(crate) fn load(subject: &Subject, stop: &Arc<AtomicBool>) -> Result<Loaded, 
         assumptions.push("A-INPUT");
     }
     let models = Models::resolve(&program, &config);
-    if input::has_environ(&program) {
+    if input::has_environ(&program) || input::has_program_name(&program) {
         assumptions.push("A-INPUT");
     }
     let stdin = input::stdin(subject, &models)?;
@@ -71,7 +71,7 @@ pub(crate) fn load(subject: &Subject, stop: &Arc<AtomicBool>) -> Result<Loaded, 
     let (env, about_env) = input::environment(subject, &program, &models);
     let warnings = built.warnings.into_iter().chain(about_env).collect();
     let options = options(subject, stdin.unwrap_or_default(), env);
-    Ok(Loaded {
+    let mut loaded = Loaded {
         hash: OnceLock::new(),
         program: Arc::new(program),
         models: Arc::new(models),
@@ -85,7 +85,12 @@ pub(crate) fn load(subject: &Subject, stop: &Arc<AtomicBool>) -> Result<Loaded, 
         bugs,
         stop: Arc::clone(stop),
         _release: Some(built.release),
-    })
+    };
+    let files = loaded.program.files.values().map(PathBuf::from).chain(subject.inputs.iter().cloned());
+    if loaded.has_weak_atomics() && consume::is_named(files) {
+        loaded.assumptions.push("A-CONSUME");
+    }
+    Ok(loaded)
 }
 
 impl Loaded {

@@ -14,6 +14,10 @@ impl Assumption {
             text: "atomics weaker than seq_cst were explored under sequential consistency",
         },
         Assumption {
+            id: "A-CONSUME",
+            text: "memory_order_consume orders as memory_order_acquire does, as compilers have it",
+        },
+        Assumption {
             id: "A-INPUT",
             text: "covers this input only (arguments, stdin, environment, files, time)",
         },
