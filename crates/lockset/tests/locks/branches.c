@@ -86,7 +86,7 @@ static int sum(int n)
 
 static void leaves(int c, int d)
 {
-    if (c) // sides: w:x = leaves | =
+    if (c) // sides: w:x r:? = indirect leaves | =
         x = 1, exit(1);
     if (d > 1) { // sides: w:y = leaves | =
         y = 2;

@@ -12,7 +12,7 @@ use raddle_event::{Addr, Choice, Event, EventKind, LockMode, ThreadId};
 use raddle_facts::{ATOMIC_SECTION, HeldLock, LockMode as Mode, ObjectKind as FactKind, Root, Term};
 use raddle_frontend::{Request, load};
 use raddle_interp::{Interp, Options};
-use raddle_ir::{FunctionId, GlobalId, Program, SiteId, expand};
+use raddle_ir::{Code, FunctionId, GlobalId, Program, SiteId, expand};
 use raddle_libmodel::Models;
 use raddle_machine::{Machine, ObjectKind, Status, TraceSink};
 use raddle_testkit::programs::{Profile, batch, generate, prefix, slice};
@@ -200,8 +200,9 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn event(&mut self, machine: &Interp, event: Event) -> Result<(), String> {
-        // Arguments and results of `main` and of threads have a site of their own, behind the program's.
-        let inside = self.s.program.sites.get(event.site).is_some();
+        // Arguments and results of `main` and of threads have a site of their own, behind the program's; the return from `main` flushes
+        // streams, which is a gap and no access for the analysis.
+        let inside = matches!(self.s.program.code_at(event.site), Some(Code::Inst(_)));
         if matches!(event.kind, EventKind::Access { .. } | EventKind::Atomic { .. }) && inside {
             self.check(event)?;
         }
