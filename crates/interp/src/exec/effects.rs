@@ -124,6 +124,13 @@ impl<'a> Cx<'a> {
     /// Deadlines, and attributes that nothing here depends on, are read before anything else.
     fn read_settings(&mut self, effect: &Effect) -> Result<(), Halt> {
         let word = u64::from(self.memory.layout.pointer_bytes);
+        let is_deadline = matches!(
+            effect,
+            Effect::Lock { .. }
+                | Effect::Cond(..)
+                | Effect::Sem(..)
+                | Effect::Thread(ThreadOp::Join { .. }, _)
+        );
         let (arg, bytes) = match *effect {
             Effect::Lock { how, .. }
             | Effect::Cond(CondOp::Wait { how, .. }, _)
@@ -140,9 +147,15 @@ impl<'a> Cx<'a> {
             _ => return Ok(()),
         };
         let address = self.pointer_arg(arg);
-        if address != 0 {
-            let at = self.readable(address, bytes)?;
-            self.report(at, bytes as usize, AccessKind::Read);
+        if address == 0 {
+            return Ok(());
+        }
+        let at = self.readable(address, bytes)?;
+        self.report(at, bytes as usize, AccessKind::Read);
+        if is_deadline && !is_time(&self.memory.take(at, bytes as usize).bytes) {
+            return Err(
+                self.unsupported("a time with less than 0 or more than 999999999 nanoseconds".to_owned())
+            );
         }
         Ok(())
     }
@@ -232,3 +245,10 @@ impl<'a> Cx<'a> {
 }
 
 const FLOATS: [f64; 3] = [0.0, 1.0, -1.0];
+
+/// Whether a `struct timespec` is one: where it is not, calls that would wait fail instead (POSIX).
+fn is_time(timespec: &[u8]) -> bool {
+    let (_, nanoseconds) = timespec.split_at(timespec.len() / 2);
+    let number = nanoseconds.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    number < 1_000_000_000
+}

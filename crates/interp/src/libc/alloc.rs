@@ -23,8 +23,16 @@ pub(super) const FUNCTIONS: Family = &[
 const ALIGN: u64 = 16;
 const PAGE: u64 = 4096;
 
+/// A block of no bytes may be null or not (C11 7.22.3); here it is not, as glibc has it.
+fn look_at_size(host: &mut dyn Host, size: u64) {
+    if size == 0 {
+        host.assume("A-RESULT");
+    }
+}
+
 fn malloc(host: &mut dyn Host) -> Outcome<u128> {
     let size = host.size(0);
+    look_at_size(host, size);
     host.allocate(size, ALIGN, Zeroed::No, &format!("malloc({size})")).map(u128::from)
 }
 
@@ -45,6 +53,7 @@ fn array(host: &mut dyn Host, zeroed: Zeroed, name: &str) -> Outcome<u128> {
     let (count, size) = (host.size(0), host.size(1));
     match count.checked_mul(size).filter(|bytes| *bytes <= host.word_max()) {
         Some(bytes) => {
+            look_at_size(host, bytes);
             host.allocate(bytes, ALIGN, zeroed, &format!("{name}({count}, {size})")).map(u128::from)
         }
         None => {
@@ -72,6 +81,7 @@ fn reallocarray(host: &mut dyn Host) -> Outcome<u128> {
 fn resize(host: &mut dyn Host, size: u64) -> Outcome<u128> {
     let old = host.pointer(0);
     let what = format!("realloc({size})");
+    look_at_size(host, size);
     if old == 0 {
         return host.allocate(size, ALIGN, Zeroed::No, &what).map(u128::from);
     }

@@ -2,7 +2,8 @@
 
 use super::errors::error_text;
 use super::stream::{
-    Stream, open_file, print, push_back, read_stream, read_stream_byte, seek, take_for_written, write_stream,
+    Stream, look_at_standard, open_file, print, push_back, read_stream, read_stream_byte, seek,
+    take_for_written, write_stream,
 };
 use super::values::{NULL, int};
 use super::{Family, Host, Outcome, Zeroed};
@@ -204,24 +205,33 @@ fn getdelim(host: &mut dyn Host) -> Outcome<u128> {
 /// Reads into `*line`, which has room for `*size` bytes and is made larger when needed.
 fn grow_line(host: &mut dyn Host, stream: Stream, delimiter: u8) -> Outcome<u128> {
     let (line_at, size_at) = (host.pointer(0), host.pointer(1));
+    let mut target = host.read_pointer(line_at)?;
+    let mut size = host.read_long(size_at)? as u64 & host.word_max();
+    if target == 0 || size == 0 {
+        size = 120;
+        target = give_room(host, (line_at, size_at), size)?;
+    }
     let bytes = line(host, stream, delimiter, usize::MAX)?;
     if bytes.is_empty() {
         return Ok(host.word(-1));
     }
-    let mut target = host.read_pointer(line_at)?;
-    let size = host.read_long(size_at)? as u64 & host.word_max();
     let needed = bytes.len() as u64 + 1;
-    if target == 0 || size < needed {
-        host.assume("A-MALLOC");
-        let room = needed.max(120);
-        let block = host.allocate(room, 16, Zeroed::No, &format!("getline({room})"))?;
-        host.free(target)?;
-        target = block;
-        host.write_pointer(line_at, target)?;
-        host.write_long(size_at, room as i64)?;
+    if size < needed {
+        let old = target;
+        target = give_room(host, (line_at, size_at), needed.max(120))?;
+        host.free(old)?;
     }
     host.write_string(target, &bytes)?;
     Ok(bytes.len() as u128)
+}
+
+/// A new block, stored with its size where the arguments point to; glibc does so before it reads anything.
+fn give_room(host: &mut dyn Host, (line_at, size_at): (u64, u64), room: u64) -> Outcome<u64> {
+    host.assume("A-MALLOC");
+    let block = host.allocate(room, 16, Zeroed::No, &format!("getline({room})"))?;
+    host.write_pointer(line_at, block)?;
+    host.write_long(size_at, room as i64)?;
+    Ok(block)
 }
 
 fn feof(host: &mut dyn Host) -> Outcome<u128> {
@@ -255,6 +265,7 @@ fn fseek(host: &mut dyn Host, offset: i64) -> Outcome<u128> {
 
 fn ftell(host: &mut dyn Host) -> Outcome<i64> {
     let stream = Stream::of_argument(host, 0)?;
+    look_at_standard(host, stream.0);
     let place = open_file(host, stream.0)
         .filter(|file| !file.is_standard())
         .map(|file| file.offset as i64 - file.pushed_back.len() as i64);

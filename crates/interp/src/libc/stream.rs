@@ -335,10 +335,18 @@ pub(super) fn push_back(host: &mut dyn Host, stream: Stream, byte: u8) {
 }
 
 /// Moves to an offset from the start (0), the place (1) or the end (2); the new place, or an error number.
+/// What standard input and output are is not known: a terminal or pipe here, where a file has a position.
+pub(super) fn look_at_standard(host: &mut dyn Host, descriptor: i32) {
+    if open_file(host, descriptor).map_or((0..=2).contains(&descriptor), |file| file.is_standard()) {
+        host.assume("A-IO");
+    }
+}
+
 pub(super) fn seek(host: &mut dyn Host, descriptor: i32, offset: i64, whence: i32) -> Result<u64, i32> {
     if host.is_channel(descriptor) {
         return Err(ESPIPE);
     }
+    look_at_standard(host, descriptor);
     let files = files(host);
     let Some(file) = files.open.get_mut(&descriptor) else {
         return Err(if (0..=2).contains(&descriptor) { ESPIPE } else { EBADF });

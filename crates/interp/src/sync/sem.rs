@@ -95,6 +95,8 @@ impl Cx<'_> {
         }
         let address = self.library_block(&key, &[0; 32])?;
         if fresh {
+            // Other processes may have made it, with another value.
+            self.assume("A-IO");
             let at = self.sync_addr(address)?;
             let value = u64::from(self.arg(value) as u32);
             self.event(EventKind::SyncInit { object: at });
