@@ -168,7 +168,6 @@ static void conversions(void) {
   setenv("RADDLE_NAME", text, 1);
   add(getenv("RADDLE_NAME"));
   unsetenv("RADDLE_NAME");
-  putenv("RADDLE_OTHER=1");
   getrandom(other, 8, 0);
 }
 

@@ -10,7 +10,7 @@ use raddle_ir::{
     Operand, Place, PlaceBase, PlaceId, Program, Reg, RegInfo, SiteInfo, Ty, verify,
 };
 use raddle_libmodel::memory::{Base, Extent, MemoryEffect, Reach, Region, Value};
-use raddle_libmodel::{Arg, Effect, Meaning, Models};
+use raddle_libmodel::{Arg, Effect, LibcFn, Meaning, Models};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers from here on are shown as this.
@@ -169,6 +169,8 @@ fn modelled_call<'i>(
 ) -> Option<(FunctionId, Effect, &'i [CallArg], &'i [Reg])> {
     let Inst::Call { dsts, callee: Callee::Direct(callee), args } = inst else { return None };
     match &models.meanings[*callee] {
+        // A probe would keep the address, which is unsupported.
+        Meaning::Effect(Effect::Libc(LibcFn("__errno_location")), _) => None,
         Meaning::Effect(effect, _) => Some((*callee, *effect, args, dsts)),
         Meaning::Body | Meaning::AtomicBody | Meaning::Unknown => None,
     }
