@@ -45,11 +45,7 @@ pub(super) fn may_be_number(code: &Code<'_>, function: FunctionId, address: Oper
                 );
             }
             Definition::Inst(block, index) => match &body.blocks[block].insts[index] {
-                Inst::Cast { op: CastOp::IntToPtr, a, .. } => {
-                    if is_nowhere(code, function, *a) {
-                        return true;
-                    }
-                }
+                Inst::Cast { op: CastOp::IntToPtr, a, .. } if is_nowhere(code, function, *a) => return true,
                 Inst::Cast { op: CastOp::Bitcast, a, .. } | Inst::Copy { a, .. } => work.push(*a),
                 Inst::Select { a, b, .. } => work.extend([*a, *b]),
                 Inst::Gep(gep) => work.push(gep.base),
