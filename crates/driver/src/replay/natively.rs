@@ -160,7 +160,8 @@ fn unseen(loaded: &Loaded, site: SiteId, access: &AccessReport) -> Option<String
         return Some(why.to_owned());
     }
     let name = program.text(program.functions[*callee].name);
-    (matches!(effect, Effect::Libc(_)) && !raddle_native::shows_memory_of(name))
+    // Atomic accesses are those to variables of the library, such as `stdout`.
+    (matches!(effect, Effect::Libc(_)) && (access.atomic || !raddle_native::shows_memory_of(name)))
         .then(|| format!("a native run does not show what {name} reads and writes in the C library"))
 }
 
