@@ -5,7 +5,7 @@
 //! another use. The answer errs on that side: it looks at addresses made in one function from one variable only.
 
 use crate::image::{Callable, Image};
-use raddle_ir::{Base, Bases, CallArg, Callee, Function, FunctionId, Inst, Operand, Reg, SymbolRef};
+use raddle_ir::{Base, Bases, CallArg, Callee, Function, FunctionId, Inst, Operand, Program, Reg, SymbolRef};
 use raddle_libmodel::{Arg, Effect, How, ThreadOp};
 use std::collections::BTreeSet;
 
@@ -40,22 +40,27 @@ pub(crate) fn are_only_joined(image: &Image) -> bool {
             }
         }
     }
-    let inits = program.globals.values().filter_map(|global| global.init.as_ref());
-    let escapes = inits.flat_map(|init| &init.relocations).any(|relocation| match relocation.target {
-        SymbolRef::Global(global) => holders.contains(&(None, Base::Global(global))),
-        _ => false,
-    });
-    !escapes && bodies().all(|(id, function)| uses_are_joins(image, id, function, &holders))
+    !are_named_in_data(program, &holders)
+        && bodies().all(|(id, function)| uses_are_joins(image, id, function, &holders))
 }
 
 /// A global, or a local of a function.
-type Variable = (Option<FunctionId>, Base);
+pub(crate) type Variable = (Option<FunctionId>, Base);
 
-fn variable(function: FunctionId, base: Base) -> Variable {
+pub(crate) fn variable(function: FunctionId, base: Base) -> Variable {
     match base {
         Base::Local(_) => (Some(function), base),
         Base::Global(_) => (None, base),
     }
+}
+
+/// Whether the address of one of them is an initial value.
+pub(crate) fn are_named_in_data(program: &Program, variables: &BTreeSet<Variable>) -> bool {
+    let inits = program.globals.values().filter_map(|global| global.init.as_ref());
+    inits.flat_map(|init| &init.relocations).any(|relocation| match relocation.target {
+        SymbolRef::Global(global) => variables.contains(&(None, Base::Global(global))),
+        _ => false,
+    })
 }
 
 fn uses_are_joins(image: &Image, id: FunctionId, function: &Function, holders: &BTreeSet<Variable>) -> bool {
@@ -114,6 +119,6 @@ fn call<'a>(image: &Image, inst: &'a Inst) -> Option<(ThreadOp, &'a [CallArg])> 
     }
 }
 
-fn argument(args: &[CallArg], arg: Arg) -> Option<Operand> {
+pub(crate) fn argument(args: &[CallArg], arg: Arg) -> Option<Operand> {
     args.get(usize::from(arg.0)).map(|arg| arg.value)
 }

@@ -3,8 +3,9 @@
 //! They are stored into a variable of which the program does nothing else but load a key to give it to a function on keys. Everything else
 //! counts as another use, and so does a key in a variable that is not known. Errs on that side.
 
+use crate::handles::{Variable, are_named_in_data, argument, variable};
 use crate::image::{Callable, Image};
-use raddle_ir::{Base, Bases, CallArg, Callee, Function, FunctionId, Inst, Operand, Reg, SymbolRef};
+use raddle_ir::{Bases, CallArg, Callee, Function, FunctionId, Inst, Operand, Reg};
 use raddle_libmodel::{Arg, Effect, TlsOp};
 use std::collections::BTreeSet;
 
@@ -27,22 +28,8 @@ pub(crate) fn are_only_handed_on(image: &Image) -> bool {
             }
         }
     }
-    let inits = program.globals.values().filter_map(|global| global.init.as_ref());
-    let escapes = inits.flat_map(|init| &init.relocations).any(|relocation| match relocation.target {
-        SymbolRef::Global(global) => holders.contains(&(None, Base::Global(global))),
-        _ => false,
-    });
-    !handed_out && !escapes && bodies().all(|(id, function)| are_handed_on(image, id, function, &holders))
-}
-
-/// A global, or a local of a function.
-type Variable = (Option<FunctionId>, Base);
-
-fn variable(function: FunctionId, base: Base) -> Variable {
-    match base {
-        Base::Local(_) => (Some(function), base),
-        Base::Global(_) => (None, base),
-    }
+    let known = !handed_out && !are_named_in_data(program, &holders);
+    known && bodies().all(|(id, function)| are_handed_on(image, id, function, &holders))
 }
 
 fn are_handed_on(image: &Image, id: FunctionId, function: &Function, holders: &BTreeSet<Variable>) -> bool {
@@ -103,8 +90,4 @@ fn call<'a>(image: &Image, inst: &'a Inst) -> Option<(TlsOp, &'a [CallArg])> {
         }
         _ => None,
     }
-}
-
-fn argument(args: &[CallArg], arg: Arg) -> Option<Operand> {
-    args.get(usize::from(arg.0)).map(|arg| arg.value)
 }

@@ -11,6 +11,7 @@ use raddle_ir::{Code, Inst, Operand};
 use raddle_machine::{Machine, ObjectInfo, ObjectKind as Real, Status, TraceSink};
 use raddle_testkit::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Accesses seen, and those that the facts do not allow.
@@ -107,12 +108,9 @@ fn explained(
             });
         }
     };
-    // An access through a pointer that leads nowhere is a gap.
-    let nowhere = matches!(operand, Operand::Reg(_)) && targets(solved, function, operand).is_empty();
-    nowhere
-        || targets(solved, function, operand)
-            .iter()
-            .any(|(object, at)| is(solved, *object, info) && has(*at, i64::from(loc.offset), info))
+    targets(solved, function, operand)
+        .iter()
+        .any(|(object, at)| is(solved, *object, info) && has(*at, i64::from(loc.offset), info))
         || info.name == "a local object"
             && targets(solved, function, operand).iter().any(|(object, _)| is(solved, *object, info))
 }
@@ -181,7 +179,8 @@ fn describe(solved: &Solved, site: SiteId, info: &ObjectInfo, loc: Loc) -> Strin
 fn runs_touch_only_what_is_pointed_to() {
     let seeds = if soak() { 40 } else { 3 };
     let (mut accesses, mut wrong) = (0, Vec::new());
-    for (path, fixture, program) in programs() {
+    // An access through an address made of numbers is a gap.
+    for (path, fixture, program) in programs().iter().filter(|(path, ..)| !is_in(path, "addresses")) {
         let solved = solve(program.clone(), Vec::new());
         let options = Options {
             args: std::iter::once("program".to_owned()).chain(fixture.args.clone()).collect(),
@@ -194,6 +193,10 @@ fn runs_touch_only_what_is_pointed_to() {
     }
     assert!(wrong.is_empty(), "{} of {accesses}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(accesses > 500, "only {accesses} accesses");
+}
+
+fn is_in(path: &Path, folder: &str) -> bool {
+    path.parent().is_some_and(|parent| parent.ends_with(folder))
 }
 
 #[test]

@@ -11,7 +11,7 @@ use raddle_base::SiteId;
 use raddle_config::Config;
 use raddle_finding::AccessReport;
 use raddle_ir::{Callee, Code, Inst};
-use raddle_libmodel::memory::{Atomicity, Touch};
+use raddle_libmodel::memory::{Atomicity, Base, Touch};
 use raddle_libmodel::{Effect, Meaning};
 use raddle_native::cc::{Controlled, Does, Mode, OwnLock, build_controlled};
 use raddle_native::{Checks, Claim, Debugger, Plan, ReplayRequest, Replayed, StepKind, debug, replay};
@@ -99,7 +99,9 @@ fn request(
     }
     if let witness::Claim::Race(a, b) = shown.claim {
         let ends = [a, b].into_iter().zip(&shown.finding.accesses);
-        if let Some(why) = ends.filter_map(|(site, access)| unseen(loaded, site, access)).next() {
+        if let Some(why) =
+            ends.filter_map(|(site, access)| unseen(loaded, site, access, &shown.finding.variable)).next()
+        {
             return Ok(Err(why));
         }
     }
@@ -148,7 +150,7 @@ fn request(
 
 /// Why a native run does not show this end of a race: it is an operation on a lock, condition, semaphore or the like, and the runtime does
 /// not look for writes to the object itself; or the C library makes it, in a function that the runtime does not look into.
-fn unseen(loaded: &Loaded, site: SiteId, access: &AccessReport) -> Option<String> {
+fn unseen(loaded: &Loaded, site: SiteId, access: &AccessReport, variable: &str) -> Option<String> {
     let program = &loaded.program;
     let Some(Code::Inst(Inst::Call { callee: Callee::Direct(callee), .. })) = program.code_at(site) else {
         return None;
@@ -160,8 +162,10 @@ fn unseen(loaded: &Loaded, site: SiteId, access: &AccessReport) -> Option<String
         return Some(why.to_owned());
     }
     let name = program.text(program.functions[*callee].name);
-    // Atomic accesses are those to variables of the library, such as `stdout`.
-    (matches!(effect, Effect::Libc(_)) && (access.atomic || !raddle_native::shows_memory_of(name)))
+    // `stdout` and the like.
+    let of_library = |touch: &Touch| matches!(touch.region.base, Base::Variable(name) if name == variable);
+    let inside = || effect.memory().touches.iter().any(of_library);
+    (matches!(effect, Effect::Libc(_)) && (inside() || !raddle_native::shows_memory_of(name)))
         .then(|| format!("a native run does not show what {name} reads and writes in the C library"))
 }
 

@@ -12,7 +12,8 @@ mod programs;
 use arguments::Pool;
 use declared::{Check, Met};
 use raddle_ir::DataModel;
-use raddle_libmodel::memory::{Ending, MemoryEffect, entries};
+use raddle_libmodel::memory::{Base, Ending, MemoryEffect, Touch, entries};
+use raddle_libmodel::{Variable, variable};
 use raddle_testkit::random::Random;
 
 /// Sets of arguments per function and data model, and calls with each: `getopt` moves arguments in its third.
@@ -104,8 +105,11 @@ fn a_missing_declaration_is_noticed() {
 
 fn without_one(effect: &MemoryEffect, met: &Met) -> Vec<(String, MemoryEffect)> {
     let mut all = Vec::new();
-    // The machine, not the function, makes a stream memory.
-    for &index in met.touches.iter().filter(|index| !effect.touches[**index].is_stream()) {
+    // The machine, not the function, makes streams and the variables that hold them memory.
+    let by_machine = |touch: &Touch| {
+        touch.is_stream() || matches!(touch.region.base, Base::Variable(name) if is_stream(name))
+    };
+    for &index in met.touches.iter().filter(|index| !by_machine(&effect.touches[**index])) {
         let mut poorer = effect.clone();
         all.push((format!("{:?}", poorer.touches.remove(index)), poorer));
     }
@@ -130,4 +134,8 @@ fn without_one(effect: &MemoryEffect, met: &Met) -> Vec<(String, MemoryEffect)> 
         all.push((format!("{:?}", effect.ending), poorer));
     }
     all
+}
+
+fn is_stream(name: &str) -> bool {
+    matches!(variable(name), Some(Variable::Stream(_)))
 }

@@ -146,5 +146,6 @@ fn assumptions_are_those_that_were_used() {
         ["A-SC"]
     );
     assert_eq!(used("atomic_int x; int main(void) { return x; }"), [""; 0]);
-    assert_eq!(used("int main(void) { __asm__ volatile(\"nop\"); return 0; }"), ["A-ASM"]);
+    assert_eq!(used("int main(void) { __asm__ volatile(\"nop\"); return 0; }"), [""; 0]);
+    assert_eq!(used("int main(void) { __asm__ volatile(\"mfence\"); return 0; }"), ["A-ASM"]);
 }

@@ -129,7 +129,7 @@ impl MemoryEffect {
 
     /// Reads a variable of the library that holds a pointer. Only an assignment of the program can race with that.
     pub(super) fn reads_variable(self, name: &'static str) -> Self {
-        self.atomic(Base::Variable(name), Access::Read, WORD)
+        self.reads(Base::Variable(name), WORD)
     }
 
     /// Uses a stream and takes its lock.
