@@ -142,6 +142,10 @@ impl Judge {
         match self.sanitizer.run(mutant, folder) {
             Runs::NotRun(reason) => judgement.native = Some(reason),
             Runs::Quiet => judgement.native = Some("quiet"),
+            // Numbers of processes and priorities are input too, and are others there.
+            Runs::Race(_) if report["scope"] == "this input" => {
+                judgement.native = Some("race, the answer is for this input");
+            }
             Runs::Race(text) => {
                 judgement.native = Some("race");
                 judgement.contradictions.push(Contradiction { kind: "tsan-race", text });

@@ -1,7 +1,8 @@
 //! Native runs of a mutant under ThreadSanitizer, and under AddressSanitizer where it reports something.
 //!
-//! ThreadSanitizer does not know fences, functions that are locks by a configuration alone, and functions that are atomic by their name; texts
-//! with these are not run. That it reports nothing means nothing.
+//! ThreadSanitizer does not know fences, functions that are locks by a configuration alone, functions that are atomic by their name, the order
+//! that `poll` and its like give (A-DESCRIPTOR), and robust mutexes whose owner ended; texts with these are not run. That it reports nothing
+//! means nothing.
 
 use super::Mutant;
 use std::fs::File;
@@ -87,6 +88,12 @@ impl Sanitizer {
         }
         if mutant.text.contains("__VERIFIER_atomic") {
             return Runs::NotRun("atomic by name");
+        }
+        if ["poll(", "select(", "epoll_wait("].iter().any(|call| mutant.text.contains(call)) {
+            return Runs::NotRun("order by readiness");
+        }
+        if mutant.text.contains("PTHREAD_MUTEX_ROBUST") {
+            return Runs::NotRun("robust mutexes");
         }
         let wraps = WRAPPED.map(|name| format!("-Wl,--wrap={name}"));
         let extra = ["-fsanitize=thread".to_owned(), self.noise.display().to_string()];
