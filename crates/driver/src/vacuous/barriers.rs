@@ -107,7 +107,9 @@ impl<'a> Barriers<'a> {
 
     /// Where control may go from a block: along its branch, and into functions that it calls or whose address it hands on.
     fn next(&self, (id, block): Node, pointed_at: &[FunctionId]) -> Vec<Node> {
-        let block = &self.program.functions[id].blocks[block];
+        // Behind the program's functions are those by which the library calls back.
+        let Some(function) = self.program.functions.get(id) else { return Vec::new() };
+        let block = &function.blocks[block];
         let mut next = Vec::new();
         block.terminator.each_target(|target| next.push((id, target)));
         let mut functions = BTreeSet::new();
