@@ -22,9 +22,13 @@ use crate::thread::{self, Mode, Thread};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 static RACES: AtomicU32 = AtomicU32::new(0);
+/// Of these, how many threads are about to write down.
+static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
+/// How long the end of the process waits for them, in milliseconds.
+const LONGEST_WAIT: u32 = 1000;
 static SEEN: Spin<BTreeSet<(u32, u32)>> = Spin::new(BTreeSet::new());
 /// What people were told.
 static TOLD: Spin<BTreeSet<String>> = Spin::new(BTreeSet::new());
@@ -61,7 +65,7 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
             in_words(&Race::of(address, bytes, [then, now]));
             continue;
         }
-        RACES.fetch_add(1, Relaxed);
+        found();
         introduce(epochs::thread(conflict.epoch));
         introduce(thread.id);
         let mut line = String::with_capacity(1024);
@@ -92,6 +96,7 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
         }
         line.push_str("}}\n");
         output::line(&line, String::new);
+        UNDER_WAY.fetch_sub(1, Release);
         if observe::mode() == observe::Mode::Replay {
             control::batons::reported(now.site, then.site);
         }
@@ -99,16 +104,34 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
     thread.busy -= 1;
 }
 
+/// One more, which is written down next.
+fn found() {
+    UNDER_WAY.fetch_add(1, Relaxed);
+    RACES.fetch_add(1, Release);
+}
+
+/// Lets other threads write down what they have found: the process ends with all threads.
+fn wait_for_writers() {
+    let pause = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    for _ in 0..LONGEST_WAIT {
+        if UNDER_WAY.load(Acquire) == 0 {
+            return;
+        }
+        unsafe { libc::syscall(libc::SYS_nanosleep, &raw const pause, 0usize) };
+    }
+}
+
 /// For people, once for two places, unless they know of it.
 fn in_words(race: &Race) {
     if !TOLD.lock().insert(race.identity()) || race.is_suppressed(suppressions()) {
         return;
     }
-    RACES.fetch_add(1, Relaxed);
+    found();
     output::line("", || match options::get().format {
         Format::Text => race.text(),
         Format::Json => race.json(output::pid()),
     });
+    UNDER_WAY.fetch_sub(1, Release);
     if options::get().halt {
         let code = exit().unwrap_or(FAILED);
         unsafe { libc::syscall(libc::SYS_exit_group, code) };
@@ -196,7 +219,8 @@ pub fn forked(parent: i32) {
 /// The process ends in an orderly way; `Some`: with this code instead of its own.
 pub fn exit() -> Option<i32> {
     record::ended(thread::current());
-    let races = RACES.load(Relaxed);
+    let races = RACES.load(Acquire);
+    wait_for_writers();
     let line =
         format!("{{\"pid\":{},\"exit\":{{\"pid\":{},\"races\":{races}}}}}\n", output::pid(), output::pid());
     output::line(&line, || summary(races));
@@ -235,6 +259,7 @@ pub fn reset() {
     SEEN.reset();
     TOLD.reset();
     RACES.store(0, Relaxed);
+    UNDER_WAY.store(0, Relaxed);
 }
 
 fn access(line: &mut String, thread: u32, context: &Context, locks: Option<Vec<Lock>>) {
