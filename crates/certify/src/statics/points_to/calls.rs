@@ -4,6 +4,7 @@ use super::super::Refusal;
 use super::super::calls::{Call, Passes, Run, Way};
 use super::super::code::{At, Code};
 use super::super::library::{Part, returned_by};
+use super::super::patterns::FORWARD;
 use super::instructions::{copied, object, object_at, stored};
 use super::{RULE, foreign, library};
 use raddle_base::Id;
@@ -24,8 +25,12 @@ pub(super) fn check(
     for arg in args {
         code.held(at, arg.value)?;
     }
+    let step = match &call.effects[..] {
+        [(_, effect)] => library::elements(code, at, args, effect),
+        _ => FORWARD,
+    };
     for run in &call.runs {
-        run_body(code, carried, at, dsts, args, run)?;
+        run_body(code, carried, at, dsts, args, run, step)?;
     }
     for (target, effect) in &call.effects {
         match effect {
@@ -43,6 +48,7 @@ fn run_body(
     dsts: &[Reg],
     args: &[CallArg],
     run: &Run,
+    step: Offsets,
 ) -> Result<(), Refusal> {
     let target = run.function;
     let body = &code.program.functions[target];
@@ -53,7 +59,9 @@ fn run_body(
                 None => continue,
             },
             Passes::Values(values) => match values.get(index) {
-                Some(value) => (library::value(code, at, args, *value, Some(raddle_ir::Ty::Ptr))?, None),
+                Some(value) => {
+                    (library::value(code, at, args, *value, Some(raddle_ir::Ty::Ptr), step)?, None)
+                }
                 None => continue,
             },
         };

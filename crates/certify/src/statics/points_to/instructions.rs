@@ -292,7 +292,7 @@ fn interval(code: &Code<'_>, function: FunctionId, operand: Operand, ty: Ty) -> 
     }
 }
 
-fn number(code: &Code<'_>, function: FunctionId, operand: Operand, ty: Ty) -> Option<i64> {
+pub(super) fn number(code: &Code<'_>, function: FunctionId, operand: Operand, ty: Ty) -> Option<i64> {
     let interval = interval(code, function, operand, ty);
     (interval.low == interval.high && !matches!(operand, Operand::Global(..) | Operand::Function(_)))
         .then_some(interval.low)

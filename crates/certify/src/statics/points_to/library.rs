@@ -4,7 +4,7 @@ use super::super::Refusal;
 use super::super::code::{At, Code};
 use super::super::library::Part;
 use super::super::patterns::FORWARD;
-use super::instructions::{copied, object, object_at, stored};
+use super::instructions::{copied, number, object, object_at, stored};
 use super::sets::Places;
 use raddle_base::Id;
 use raddle_facts::{ObjectKind, Offsets};
@@ -51,8 +51,9 @@ pub(super) fn check(
             pointer(code, at, args, touch.region.base.into())?;
         }
     }
+    let step = elements(code, at, args, effect);
     for place in &memory.stores {
-        check_store(code, at, args, &memory, *place, in_order, computed.is_some())?;
+        check_store(code, at, args, &memory, *place, Kept { in_order, computes: computed.is_some(), step })?;
     }
     if let Some(target) = computed.and_then(|target| args.get(usize::from(target.0))) {
         let places = code.held(at, target.value)?;
@@ -62,20 +63,44 @@ pub(super) fn check(
     let Some(dst) = dsts.first().filter(|dst| carried[dst.index()]) else { return Ok(()) };
     let ty = code.program.functions[at.function].regs[*dst].ty;
     for returned in &memory.returns {
-        let held = value(code, at, args, *returned, Some(ty))?;
+        let held = value(code, at, args, *returned, Some(ty), step)?;
         let held = if computed.is_some() { code.lost(&held) } else { held };
         code.flows_to(at, *dst, &held)?;
     }
     Ok(())
 }
 
-/// The addresses that a value of a library call may be; of this type, where it is one.
+/// How a call leaves what it moves.
+#[derive(Clone, Copy)]
+struct Kept {
+    in_order: bool,
+    computes: bool,
+    step: Offsets,
+}
+
+/// Where pointers into an array that is given to a call may point: the starts of elements, where the call moves and shows these as a whole
+/// and their size is a constant (C17 7.22.5), else anywhere.
+pub(super) fn elements(code: &Code<'_>, at: At, args: &[CallArg], effect: &Effect) -> Offsets {
+    let size = match effect {
+        Effect::Libc(function) if matches!(function.0, "qsort" | "qsort_r") => 2,
+        Effect::Libc(function) if function.0 == "bsearch" => 3,
+        _ => return FORWARD,
+    };
+    let size = args.get(size).and_then(|arg| number(code, at.function, arg.value, arg.ty));
+    match size {
+        Some(size) if size > 0 => Offsets { stride: size.unsigned_abs(), ..FORWARD },
+        _ => FORWARD,
+    }
+}
+
+/// The addresses that a value of a library call may be; of this type, where it is one. `step`: from [`elements`].
 pub(super) fn value(
     code: &Code<'_>,
     at: At,
     args: &[CallArg],
     value: Value,
     ty: Option<Ty>,
+    step: Offsets,
 ) -> Result<Places, Refusal> {
     match value {
         Value::Arg(arg) => match args.get(usize::from(arg.0)) {
@@ -83,7 +108,7 @@ pub(super) fn value(
             None => Ok(Places::new()),
         },
         Value::Into(region) if is_fresh(region) => pointer(code, at, args, region),
-        Value::Into(region) => Ok(code.moved(&pointer(code, at, args, region)?, FORWARD)),
+        Value::Into(region) => Ok(code.moved(&pointer(code, at, args, region)?, step)),
         Value::ContentOf(region) => {
             let bytes = ty.map_or(code.pointer_bytes(), |ty| ty.access_bytes(code.pointer_bytes()));
             Ok(code.loaded(&pointer(code, at, args, region)?, bytes))
@@ -143,8 +168,7 @@ fn check_store(
     args: &[CallArg],
     memory: &MemoryEffect,
     place: Store,
-    in_order: bool,
-    computes: bool,
+    Kept { in_order, computes, step }: Kept,
 ) -> Result<(), Refusal> {
     // A block that is gone when the call returns: what passes through it came from a region that it goes to.
     let inside = memory.allocates.is_some_and(|block| block.life == Life::Inside);
@@ -155,7 +179,7 @@ fn check_store(
         _ => None,
     };
     if mentions_inside(place.to) || from.is_some_and(mentions_inside) {
-        return shuffled(code, at, args, memory);
+        return shuffled(code, at, args, memory, step);
     }
     let to = pointer(code, at, args, place.to)?;
     let written = memory
@@ -168,10 +192,13 @@ fn check_store(
             let bytes = written.map_or(u64::MAX, |touch| code.extent(at.function, args, touch.extent));
             return copied(code, at, &to, &from, bytes);
         }
+        if step.stride > 1 {
+            return copied(code, at, &code.moved(&to, step), &code.moved(&from, step), u64::MAX);
+        }
         let content = code.loaded(&code.moved(&from, FORWARD), word);
         return stored(code, at, &code.moved(&to, FORWARD), word, &content);
     }
-    let held = value(code, at, args, place.value, None)?;
+    let held = value(code, at, args, place.value, None, step)?;
     let held = if computes { code.lost(&held) } else { held };
     if matches!(place.to.base, Base::ThreadResult(_) | Base::Specific(_)) {
         return stored(code, at, &to, word, &held);
@@ -186,22 +213,30 @@ fn check_store(
     }
 }
 
-/// A call that moves bytes through a buffer of its own (`qsort`): what any of its regions holds may be anywhere in each of them.
-fn shuffled(code: &Code<'_>, at: At, args: &[CallArg], memory: &MemoryEffect) -> Result<(), Refusal> {
+/// A call that moves bytes through a buffer of its own (`qsort`): what any of its regions holds may be anywhere in each of them, or, where
+/// elements move as a whole, in the same place of any element.
+fn shuffled(
+    code: &Code<'_>,
+    at: At,
+    args: &[CallArg],
+    memory: &MemoryEffect,
+    step: Offsets,
+) -> Result<(), Refusal> {
     let named = memory.stores.iter().flat_map(|store| match store.value {
         Value::ContentOf(from) | Value::Into(from) => vec![store.to, from],
         _ => vec![store.to],
     });
-    let regions: Vec<Region> = named.filter(|region| region.base != Base::Fresh).collect();
-    let mut held = Places::new();
-    for region in &regions {
-        held.extend(
-            code.loaded(&code.moved(&pointer(code, at, args, *region)?, FORWARD), code.pointer_bytes()),
-        );
+    let mut regions = Vec::new();
+    for region in named.filter(|region| region.base != Base::Fresh) {
+        regions.push(code.moved(&pointer(code, at, args, region)?, step));
     }
-    for region in &regions {
-        let to = code.moved(&pointer(code, at, args, *region)?, FORWARD);
-        stored(code, at, &to, code.pointer_bytes(), &held)?;
+    for from in &regions {
+        if step.stride > 1 {
+            regions.iter().try_for_each(|to| copied(code, at, to, from, u64::MAX))?;
+            continue;
+        }
+        let held = code.loaded(from, code.pointer_bytes());
+        regions.iter().try_for_each(|to| stored(code, at, to, code.pointer_bytes(), &held))?;
     }
     Ok(())
 }

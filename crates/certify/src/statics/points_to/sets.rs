@@ -96,9 +96,28 @@ impl Code<'_> {
                 let distance = sum(cell.at, super::super::patterns::negated(*start));
                 let first = 1 - i64::from(cell.bytes);
                 let Some(distance) = clipped(distance, first, last) else { return true };
-                self.holds(&self.moved(to, distance), cell.bytes, held)
+                let moved = self.moved(to, distance).into_iter();
+                let places: Places =
+                    moved.filter_map(|place| self.kept_inside(place, i64::from(cell.bytes))).collect();
+                self.holds(&places, cell.bytes, held)
             })
         })
+    }
+
+    /// By A-BOUNDS a copy ends with the object that it goes to, where the size of that is one constant.
+    fn kept_inside(&self, (object, at): (ObjectId, Offsets), bytes: i64) -> Option<(ObjectId, Offsets)> {
+        let known = match self.kind(object) {
+            ObjectKind::Global(global) | ObjectKind::ThreadLocal(global) => {
+                self.program.globals[global].init.is_some()
+            }
+            ObjectKind::Stack(_) | ObjectKind::Heap(_) => true,
+            _ => false,
+        };
+        let size = self.facts.points_to.objects[object].bytes.filter(|_| known);
+        match size.and_then(|size| i64::try_from(size).ok()) {
+            Some(size) => clipped(at, 1 - bytes, size - 1).map(|at| (object, at)),
+            None => Some((object, at)),
+        }
     }
 }
 
