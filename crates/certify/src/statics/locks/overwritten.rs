@@ -1,19 +1,23 @@
 //! *May*: which kind a plain write can have given a mutex or an attribute. Zeros are the default kind, a copy has the kind of its source,
 //! and anything else may be the kind of a mutex whose lock fails.
 
-use super::super::accesses::{Access, Kind};
+use super::super::accesses::Access;
 use super::super::code::Code;
 use super::super::patterns::shifted;
 use super::super::renewed::may_overwrite;
 use raddle_facts::{ObjectId, ObjectKind, Offsets, Released};
 use raddle_ir::{DataModel, Inst, Operand, Ty};
 use raddle_libmodel::{Effect, SyncKind};
+use std::collections::BTreeSet;
 
 /// Bytes of the field that holds the kind.
 const FIELD: u64 = 4;
 
-/// Copies that are followed; beyond them any kind is possible.
-const MOST_COPIES: usize = 6;
+/// Places that copies are followed to; beyond them any kind is possible.
+const MOST_COPIES: usize = 64;
+
+/// Places that were looked at, or are being looked at: a copy of a copy that comes back brings no new kind.
+type Seen = BTreeSet<(ObjectId, Offsets)>;
 
 /// The objects that have a kind: where their field for it is, and how many bytes they have.
 pub(super) struct Kinded<'c> {
@@ -42,7 +46,7 @@ impl<'c> Kinded<'c> {
 
     /// Whether a plain write may have given the object at a place a kind that makes locking fail.
     pub fn may_be_given(&self, object: ObjectId, at: Offsets) -> bool {
-        self.written(object, at, MOST_COPIES)
+        self.written(object, at, &mut Seen::new())
     }
 
     /// The same, or its initialiser has such a kind.
@@ -50,25 +54,30 @@ impl<'c> Kinded<'c> {
         !starts_harmless(self.code, object, shifted(at, self.field)) || self.may_be_given(object, at)
     }
 
-    fn written(&self, object: ObjectId, start: Offsets, left: usize) -> bool {
+    fn written(&self, object: ObjectId, start: Offsets, seen: &mut Seen) -> bool {
+        if !seen.insert((object, start)) {
+            return false;
+        }
+        if seen.len() > MOST_COPIES {
+            return true;
+        }
         let field = shifted(start, self.field);
-        let writes =
-            self.accesses.iter().filter(|one| one.is_write() && one.kind != Kind::Free && !one.makes_block);
-        writes.into_iter().any(|access| {
+        let mut writes = self.accesses.iter().filter(|one| one.overwrites());
+        writes.any(|access| {
             let mut hits = access.targets.iter().filter(|(target, at)| {
                 *target == object
                     && may_overwrite(self.code, access, (object, *at), start, self.bytes)
                     && at.may_overlap(access.bytes, field, FIELD)
             });
-            hits.any(|(_, at)| !self.is_harmless(access, *at, field, left))
+            hits.any(|(_, at)| !self.is_harmless(access, *at, field, seen))
         })
     }
 
-    fn is_harmless(&self, access: &Access<'_>, at: Offsets, field: Offsets, left: usize) -> bool {
+    fn is_harmless(&self, access: &Access<'_>, at: Offsets, field: Offsets, seen: &mut Seen) -> bool {
         let (code, function) = (self.code, access.at.function);
         let constant =
             |operand: Operand, ty: Ty| code.term(function, operand, ty).and_then(|term| term.as_constant());
-        let copied = |from: Operand| left > 0 && self.copies_harmless(access, (at, field), from, left - 1);
+        let mut copied = |from: Operand| self.copies_harmless(access, (at, field), from, seen);
         match &code.program.functions[function].blocks[access.at.block].insts[access.at.index] {
             Inst::Store { value, ty, .. } => match constant(*value, *ty) {
                 Some(0) => true,
@@ -102,7 +111,7 @@ impl<'c> Kinded<'c> {
         access: &Access<'_>,
         (at, field): (Offsets, Offsets),
         from: Operand,
-        left: usize,
+        seen: &mut Seen,
     ) -> bool {
         if at.stride != field.stride {
             return false;
@@ -121,7 +130,7 @@ impl<'c> Kinded<'c> {
                 let place = Released::These(vec![(*source, object)]);
                 starts_harmless(self.code, *source, there)
                     && !self.made.iter().any(|made| self.code.may_be_same(made, &place))
-                    && !self.written(*source, object, left)
+                    && !self.written(*source, object, seen)
             })
     }
 }
