@@ -57,15 +57,16 @@ pub(super) fn is_chosen(path: &Path) -> bool {
 /// Fixtures that some schedules do not show a race of, or that do not run as they stand; each line has its reason.
 const EXCEPTIONS: &str = include_str!("by_schedule.txt");
 
-fn exception(name: &str) -> Option<&'static str> {
-    let mut lines = EXCEPTIONS.lines().filter(|line| !line.starts_with('#'));
+/// The reason that a list gives for a fixture.
+pub(super) fn exception(list: &'static str, name: &str) -> Option<&'static str> {
+    let mut lines = list.lines().filter(|line| !line.starts_with('#'));
     lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
 fn examine(path: &Path, name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("a fixture is readable");
     let fixture = parse(&text).expect("a right fixture");
-    let exception = exception(name);
+    let exception = exception(EXCEPTIONS, name);
     if fixture.data_models == DataModels::Ilp32 || exception.is_some_and(|why| why.starts_with("not run")) {
         return Vec::new();
     }
