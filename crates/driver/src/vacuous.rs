@@ -46,7 +46,7 @@ pub(crate) fn judge(loaded: &Loaded, reached: &Reached, warned: &Warned<'_>, dra
     if !is_in_question(outcome) {
         return;
     }
-    let missed = Missed::new(loaded, reached, warned);
+    let missed = Missed::new(loaded, reached, warned, &open(outcome));
     if missed.is_empty() {
         return;
     }
@@ -83,9 +83,9 @@ struct Missed {
 }
 
 impl Missed {
-    fn new(loaded: &Loaded, reached: &Reached, warned: &Warned<'_>) -> Missed {
+    fn new(loaded: &Loaded, reached: &Reached, warned: &Warned<'_>, open: &[&str]) -> Missed {
         let program = &loaded.program;
-        let barriers = Barriers::new(program, &loaded.models, reached);
+        let barriers = Barriers::new(program, &loaded.models, reached, open.contains(&"A-RESULT"));
         match warned {
             Warned::Pairs(statically) => match statically.incomplete() {
                 None => of_pairs(program, &barriers, reached, statically),

@@ -8,10 +8,11 @@ use crate::outcome::place;
 use crate::reached::Reached;
 use raddle_base::{Id, SiteId};
 use raddle_ir::{
-    Block, BlockId, Callee, Function, FunctionId, IcmpPred, Inst, Operand, Program, Reg, SymbolRef,
+    Block, BlockId, Callee, Code, Function, FunctionId, IcmpPred, Inst, Operand, Program, Reg, SymbolRef,
     Terminator, Ty,
 };
-use raddle_libmodel::{Meaning, Models};
+use raddle_libmodel::memory::Extent;
+use raddle_libmodel::{Arg, Effect, Meaning, Models};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A block of the program.
@@ -51,12 +52,19 @@ pub(super) struct Barriers<'a> {
     program: &'a Program,
     models: &'a Models,
     reached: &'a Reached,
+    /// Some result was one of several that the standards allow.
+    results_open: bool,
     before: BTreeMap<Node, Barrier>,
 }
 
 impl<'a> Barriers<'a> {
-    pub(super) fn new(program: &'a Program, models: &'a Models, reached: &'a Reached) -> Self {
-        let mut barriers = Self { program, models, reached, before: BTreeMap::new() };
+    pub(super) fn new(
+        program: &'a Program,
+        models: &'a Models,
+        reached: &'a Reached,
+        results_open: bool,
+    ) -> Self {
+        let mut barriers = Self { program, models, reached, results_open, before: BTreeMap::new() };
         let pointed_at = pointed_at(program);
         let mut queue = VecDeque::new();
         for from in &reached.blocks {
@@ -97,11 +105,30 @@ impl<'a> Barriers<'a> {
     fn is_excluded(&self, barrier: &Barrier) -> bool {
         let Barrier::Branch { decided_by: Some(decision), .. } = barrier else { return false };
         match self.models.meanings.get(decision.callee) {
-            Some(Meaning::Effect(_, assumptions)) => {
+            Some(Meaning::Effect(effect, assumptions)) => {
                 decision.untaken == Untaken::Failure
                     && assumptions.iter().any(|id| ["A-MALLOC", "A-THREAD"].contains(id))
+                    && !(self.results_open && self.may_ask_for_nothing(decision.call, effect))
             }
             _ => false,
+        }
+    }
+
+    /// Whether a call may allocate a block of no bytes, which may be null without a failure (C11 7.22.3).
+    fn may_ask_for_nothing(&self, call: SiteId, effect: &Effect) -> bool {
+        let Some(block) = effect.memory().allocates else { return false };
+        let Some(Code::Inst(Inst::Call { args, .. })) = self.program.code_at(call) else { return true };
+        let some = |arg: Arg| {
+            let size = args.get(usize::from(arg.0)).map(|arg| arg.value);
+            matches!(size, Some(Operand::Const(size)) if size != 0)
+        };
+        !match block.size {
+            Extent::Fixed { .. } | Extent::CString | Extent::CStringUpTo(_) | Extent::StringOf(_) => true,
+            Extent::Arg(arg) | Extent::Times(arg, _) | Extent::TimesWords(arg, _) | Extent::Pages(arg) => {
+                some(arg)
+            }
+            Extent::Product(a, b) => some(a) && some(b),
+            Extent::ToEnd => false,
         }
     }
 
