@@ -81,6 +81,11 @@ impl Access {
         self.kind != Kind::Read
     }
 
+    /// Whether it writes bytes of a synchronisation object as if they were plain memory, if it hits one.
+    pub fn overwrites(&self) -> bool {
+        self.kind == Kind::Write && !self.makes_block && !self.operates
+    }
+
     /// Where it may touch an object.
     pub fn in_object<'a>(
         &'a self,
@@ -363,7 +368,7 @@ impl Collector<'_> {
         for effect in &call.effects {
             for touch in &effect.memory().touches {
                 let atomic = match touch.atomicity {
-                    Atomicity::Plain => None,
+                    Atomicity::Plain | Atomicity::Life => None,
                     Atomicity::Atomic => Some(call_order(effect)),
                     Atomicity::Operation => Some(Atomic { acquire: false, release: false, update: false }),
                 };
@@ -411,7 +416,7 @@ impl Collector<'_> {
                 let is_new = touch.region == Base::Fresh.into();
                 for access in &mut self.out[before..] {
                     access.makes_block = is_new;
-                    access.operates = touch.atomicity == Atomicity::Operation;
+                    access.operates = touch.atomicity.operates();
                 }
             }
         }

@@ -325,13 +325,7 @@ impl<'a> View<'a> {
                 {
                     return;
                 }
-                let signalled = match sync.get(cond) {
-                    Some(SyncObject::Cond(waiters)) => {
-                        waiters.iter().any(|waiter| waiter.thread == thread.id && waiter.signalled)
-                    }
-                    _ => false,
-                };
-                if signalled {
+                if sync.is_woken(cond, thread.id) {
                     return open(SIGNALLED);
                 }
                 if matches!(action, Action::WaitEnd(wait) if wait.until == Until::TimedOut) {

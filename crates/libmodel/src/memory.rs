@@ -163,6 +163,15 @@ pub enum Atomicity {
     Atomic,
     /// Of an operation on a synchronisation object: atomic, and orders nothing by itself.
     Operation,
+    /// Of the initialisation or destruction of a synchronisation object: not atomic, and all the same no overwriting of its bytes.
+    Life,
+}
+
+impl Atomicity {
+    /// Whether it is of a call on a synchronisation object.
+    pub fn operates(self) -> bool {
+        matches!(self, Atomicity::Operation | Atomicity::Life)
+    }
 }
 
 /// Where memory is: a base, and whether it is that memory or what pointers in it point to.

@@ -107,6 +107,8 @@ fn effects_that_are_no_library_functions() {
     let used: Vec<_> = lock.touches.iter().map(|one| (one.region, one.access, one.atomicity)).collect();
     assert_eq!(used, [(Arg(0).into(), Access::Read, Atomicity::Operation)]);
     assert_eq!(lock.touches[0].extent.bytes(DataModel::Lp64), Some(40));
+    let destroy = effect_of("pthread_mutex_destroy");
+    assert_eq!((destroy.touches[0].access, destroy.touches[0].atomicity), (Access::Write, Atomicity::Life));
     assert_eq!(effect_of("pthread_exit").ending, Ending::EndsThread);
     assert_eq!(effect_of("exit").ending, Ending::Exits);
     assert_eq!(effect_of("abort").ending, Ending::Aborts);

@@ -426,6 +426,7 @@ impl Rules<'_> {
     /// Whether the second operates on a synchronisation object that the first does not write to, although it is beside it.
     fn misses(&self, object: ObjectId, write: &Class, operation: &Class) -> bool {
         operation.profile.parts.operates
+            && !write.profile.parts.operates
             && !write.members.iter().any(|index| {
                 let access = &self.accesses[*index];
                 let start = start_of(self.program, self.definitions, self.points_to, access, object);

@@ -13,7 +13,7 @@
 
 use super::places::Places;
 use super::{Input, Order};
-use crate::accesses::{Access, Kind};
+use crate::accesses::Access;
 use crate::cfg::Cfg;
 use crate::fast_hash::FastMap;
 use crate::terms::Definitions;
@@ -139,8 +139,7 @@ impl Operations {
                 of_object.entry(*object).or_default().push((index, *at));
             }
         }
-        let plain = |access: &&Access| access.kind == Kind::Write && !access.makes_block;
-        for write in input.accesses.iter().filter(plain) {
+        for write in input.accesses.iter().filter(|access| access.overwrites()) {
             let mut touched = BTreeSet::new();
             for (object, at) in write.targets(input.points_to) {
                 let Some(near) = of_object.get(object) else { continue };

@@ -65,6 +65,11 @@ impl Access<'_> {
         self.kind != Kind::Read
     }
 
+    /// Whether it writes bytes of a synchronisation object as if they were plain memory, if it hits one.
+    pub fn overwrites(&self) -> bool {
+        self.is_write() && self.kind != Kind::Free && !self.makes_block && !self.operates
+    }
+
     /// Whether it may touch one of `bytes` bytes from `offsets` of an object.
     pub fn may_touch(&self, object: ObjectId, offsets: Offsets, bytes: u64) -> bool {
         self.targets
@@ -250,7 +255,7 @@ impl<'a> Collector<'a, '_> {
                 let is_new = touch.region == Base::Fresh.into();
                 for access in &mut self.out[before..] {
                     access.makes_block = is_new;
-                    access.operates = touch.atomicity == Atomicity::Operation;
+                    access.operates = touch.atomicity.operates();
                 }
             }
         }
@@ -258,7 +263,7 @@ impl<'a> Collector<'a, '_> {
 
     fn touch(&mut self, args: &[CallArg], effect: &Effect, touch: &Touch) {
         let atomic = match touch.atomicity {
-            Atomicity::Plain => None,
+            Atomicity::Plain | Atomicity::Life => None,
             Atomicity::Atomic => Some(order_of(effect)),
             Atomicity::Operation => Some(Atomic { acquire: false, release: false }),
         };

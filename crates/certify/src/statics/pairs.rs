@@ -118,7 +118,7 @@ fn each_pair(
                 let place = (object, write.offsets);
                 may_overwrite(code, &accesses[*index], place, other.offsets, other.bytes)
             };
-            !other.operates || write.members.iter().any(reaches)
+            !other.operates || write.operates || write.members.iter().any(reaches)
         };
         for (position, first) in sides.iter().enumerate() {
             let others = sides[position..].iter().filter(|second| first.conflicts(second));

@@ -77,7 +77,7 @@ pub(crate) fn operations(code: &Code<'_>, accesses: &[Access<'_>]) -> Vec<Operat
         }
     }
     let mut overwriting = Vec::new();
-    for access in accesses.iter().filter(|one| one.is_write() && one.kind != Kind::Free && !one.makes_block) {
+    for access in accesses.iter().filter(|one| one.overwrites()) {
         let mut hit: Vec<(&Released, Family)> = Vec::new();
         for (object, at) in access.targets.iter() {
             for index in used.get(object).into_iter().flatten() {

@@ -19,6 +19,7 @@ use raddle_ir::{
     Block, BlockId, CallArg, Callee, CastOp, FunctionId, GlobalId, Inst, Operand, Program, Reg, Terminator,
     Ty,
 };
+use raddle_libmodel::memory::Base;
 use raddle_libmodel::{Arg, CondOp, Effect, How, Meaning, Mode, Models, ProcessOp, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -363,6 +364,16 @@ impl<'p> Sides<'p> {
             _ => {}
         }
         into.operations = SideOperations::Some;
+        // A call on a lock or the like is an atomic read of it.
+        for touch in effect.memory().touches.iter().filter(|touch| touch.atomicity.operates()) {
+            let Base::Arg(object) = touch.region.base else { continue };
+            let bytes =
+                touch.extent.bytes(self.program.data_model).and_then(|bytes| u32::try_from(bytes).ok());
+            let place = |(Addr { object, offset }, len)| Loc { object, offset, len };
+            let loc = lock_of(object).zip(bytes).map(place);
+            let (kind, atomicity, path) = (AccessKind::Read, Atomicity::Atomic, state.path());
+            into.accesses.push(SideAccess { site, loc, kind, atomicity, path });
+        }
         let ends = || (self.handlers == Handlers::None).then_some(Flow::Ends);
         match effect {
             Effect::Lock { lock, mode, how, .. } => {

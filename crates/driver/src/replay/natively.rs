@@ -156,8 +156,12 @@ fn unseen(loaded: &Loaded, site: SiteId, access: &AccessReport, variable: &str) 
         return None;
     };
     let Meaning::Effect(effect, _) = &loaded.models.meanings[*callee] else { return None };
-    let operates = |touch: &Touch| touch.atomicity == Atomicity::Operation;
-    if access.atomic && effect.memory().touches.iter().any(operates) {
+    let operates = |touch: &Touch| match touch.atomicity {
+        Atomicity::Operation => access.atomic,
+        Atomicity::Life => !access.atomic,
+        Atomicity::Plain | Atomicity::Atomic => false,
+    };
+    if effect.memory().touches.iter().any(operates) {
         let why = "a native run does not show a race with an operation on a synchronisation object";
         return Some(why.to_owned());
     }

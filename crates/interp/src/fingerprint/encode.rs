@@ -304,13 +304,7 @@ impl Encoder<'_> {
                 self.word(2 | until << 4);
                 self.addr(wait.cond);
                 self.addr(wait.mutex);
-                let signalled = match self.interp.world.sync.get(wait.cond) {
-                    Some(SyncObject::Cond(waiters)) => {
-                        waiters.iter().any(|waiter| waiter.thread == thread.id && waiter.signalled)
-                    }
-                    _ => false,
-                };
-                self.word(u64::from(signalled));
+                self.word(u64::from(self.interp.world.sync.is_woken(wait.cond, thread.id)));
             }
             Action::BarrierLeave { barrier, round, serial } => {
                 let now = match self.interp.world.sync.get(*barrier) {

@@ -9,7 +9,7 @@ use super::{Barrier, Errno, Health, Mutex, MutexKind, OnceState, Rwlock, RwlockK
 use crate::exec::{Cx, Halt};
 use crate::memory::Named;
 use raddle_base::LoadOrder;
-use raddle_event::{AccessKind, Addr, AtomicOp, EventKind, ProblemKind};
+use raddle_event::{AccessKind, Addr, AtomicOp, EventKind, Loc, ProblemKind};
 use raddle_libmodel::{Arg, LockFamily, Returns, SyncKind};
 
 /// What is expected at an address.
@@ -68,6 +68,10 @@ impl Cx<'_> {
     /// The object at this address, brought to life if need be, for an operation on it.
     pub(super) fn sync_object(&mut self, at: Addr, address: u64, expected: Expected) -> SyncObject {
         self.report_use(address, expected);
+        self.life_of(at, address, expected)
+    }
+
+    fn life_of(&mut self, at: Addr, address: u64, expected: Expected) -> SyncObject {
         match self.world.sync.get(at).cloned() {
             Some(SyncObject::Destroyed) if !self.reinitialised(address, expected) => SyncObject::Destroyed,
             Some(object) if object != SyncObject::Destroyed && fits(&object, expected) => object,
@@ -84,15 +88,28 @@ impl Cx<'_> {
     /// object meanwhile races with it. Without this a write would not even be tried on the other side of an operation, for only
     /// operations are put in another order.
     fn report_use(&mut self, address: u64, expected: Expected) {
-        let Some(at) = self.memory.find(address, 1) else { return };
+        if let Some(loc) = self.bytes_of(address, expected) {
+            self.event(EventKind::Atomic { loc, op: AtomicOp::Load(LoadOrder::SeqCst) });
+        }
+    }
+
+    /// To initialise or destroy an object is a plain write to it: whoever operates on it meanwhile races with this.
+    fn report_renewal(&mut self, address: u64, expected: Expected) {
+        if let Some(loc) = self.bytes_of(address, expected) {
+            self.event(EventKind::Access { loc, kind: AccessKind::Write });
+        }
+    }
+
+    /// The bytes of an object that operations on it touch.
+    fn bytes_of(&self, address: u64, expected: Expected) -> Option<Loc> {
+        let at = self.memory.find(address, 1)?;
         let wanted = match expected {
             // What glibc counts with; a kernel's semaphore has no more than that for certain.
             Expected::Semaphore => 4,
             _ => expected.bytes(self.memory.layout.pointer_bytes == 8).max(1),
         };
         let len = wanted.min((self.memory.object(at.slot).size as usize).saturating_sub(at.offset));
-        let loc = self.memory.loc(at, len as u64);
-        self.event(EventKind::Atomic { loc, op: AtomicOp::Load(LoadOrder::SeqCst) });
+        Some(self.memory.loc(at, len as u64))
     }
 
     fn awaken(&mut self, at: Addr, address: u64, expected: Expected) -> SyncObject {
@@ -274,7 +291,7 @@ impl Cx<'_> {
                 (Expected::OpaqueSemaphore, SyncObject::Semaphore { value: u64::from(number as u32) })
             }
         };
-        self.report_use(address, expected);
+        self.report_renewal(address, expected);
         self.event(EventKind::SyncInit { object: at });
         self.write_sync_bytes(address, expected, kind_word);
         let bytes = self.extent(address, expected);
@@ -307,8 +324,9 @@ impl Cx<'_> {
             SyncKind::KernelLock => Expected::Opaque,
             SyncKind::KernelSemaphore => Expected::OpaqueSemaphore,
         };
-        let busy = match self.sync_object(at, address, expected) {
+        let busy = match self.life_of(at, address, expected) {
             SyncObject::Destroyed => {
+                self.report_use(address, expected);
                 self.problem(ProblemKind::DestroyedLockUse, Some(at), "destroyed twice");
                 return Ok(self.answer(returns, Err(Errno::Invalid)));
             }
@@ -319,9 +337,11 @@ impl Cx<'_> {
             SyncObject::Semaphore { .. } | SyncObject::Once(_) => false,
         };
         if busy {
+            self.report_use(address, expected);
             self.problem(ProblemKind::DestroyLocked, Some(at), "");
             return Ok(self.answer(returns, Err(Errno::Busy)));
         }
+        self.report_renewal(address, expected);
         self.event(EventKind::SyncDestroy { object: at });
         self.write_sync_bytes(address, expected, u32::MAX);
         self.world.sync.set(at, SyncObject::Destroyed);

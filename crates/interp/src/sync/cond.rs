@@ -7,11 +7,11 @@
 //! cannot hang; there spurious wake-ups and timeouts may come whenever the mutex is free and no signal has come.
 
 use super::birth::Expected;
-use super::{Errno, SyncObject, Waiter};
+use super::{Errno, SyncObject, SyncTable, Waiter};
 use crate::exec::{Cx, Flow, Halt};
 use crate::options::SpuriousWakeups;
 use crate::thread::{Action, Until, Wait};
-use raddle_event::{EventKind, LockMode, ProblemKind, WakeReason};
+use raddle_event::{Addr, EventKind, LockMode, ProblemKind, ThreadId, WakeReason};
 use raddle_libmodel::{CondOp, Effect, How, Returns};
 use raddle_machine::{LockHow, OpKind};
 
@@ -19,6 +19,19 @@ use raddle_machine::{LockHow, OpKind};
 pub(crate) const SIGNALLED: u32 = 0;
 pub(crate) const SPURIOUS: u32 = 1;
 pub(crate) const TIMED_OUT: u32 = 2;
+
+impl SyncTable {
+    /// Whether a thread that waits may go on: it is not among those that a signal could wake. A condition may be destroyed, and its memory
+    /// given to others, as soon as all are woken (POSIX, `pthread_cond_destroy`).
+    pub fn is_woken(&self, cond: Addr, thread: ThreadId) -> bool {
+        match self.get(cond) {
+            Some(SyncObject::Cond(waiters)) => {
+                !waiters.iter().any(|waiter| waiter.thread == thread && !waiter.signalled)
+            }
+            _ => true,
+        }
+    }
+}
 
 impl Cx<'_> {
     pub(crate) fn pending_cond(&mut self, op: CondOp) -> Result<OpKind, Halt> {
@@ -111,13 +124,20 @@ impl Cx<'_> {
             waiters.retain(|waiter| waiter.thread != self.thread.id);
             self.world.sync.set(wait.cond, SyncObject::Cond(waiters));
         }
+        let (given, returns) = match self.present_effect() {
+            Some((Effect::Cond(CondOp::Wait { mutex, .. }, returns), _)) => (Some(*mutex), *returns),
+            _ => (None, Returns::Errno),
+        };
+        // The mutex is taken again, as by a call of its own.
+        if let Some(mutex) = given.map(|mutex| self.pointer_arg(mutex)) {
+            let at = self.sync_addr(mutex)?;
+            if self.sync_object(at, mutex, Expected::Mutex) == SyncObject::Destroyed {
+                self.problem(ProblemKind::DestroyedLockUse, Some(at), "");
+            }
+        }
         self.event(EventKind::WaitEnd { cond: wait.cond, reason });
         self.acquire_after_wait(wait.mutex);
         let result = if reason == WakeReason::TimedOut { Err(Errno::TimedOut) } else { Ok(()) };
-        let returns = match self.present_effect() {
-            Some((Effect::Cond(_, returns), _)) => *returns,
-            _ => Returns::Errno,
-        };
         let value = self.answer(returns, result);
         self.return_value(value);
         Ok(())

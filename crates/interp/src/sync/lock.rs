@@ -361,6 +361,10 @@ impl Cx<'_> {
                     self.world.sync.set(held.lock, SyncObject::Mutex(mutex));
                     self.event(EventKind::Release { lock: held.lock, mode: held.mode });
                 }
+                // It was made anew meanwhile.
+                Some(SyncObject::Mutex(mutex)) if mutex.owner != Some(self.thread.id) => {}
+                Some(SyncObject::Rwlock(lock))
+                    if lock.writer != Some(self.thread.id) && !lock.readers.contains(&self.thread.id) => {}
                 _ => self.problem(ProblemKind::LockHeldAtExit, Some(held.lock), ""),
             }
         }

@@ -197,7 +197,7 @@ impl Sink for Watcher<'_> {
             }
             (Some(Mark::Call(call)), EventKind::Access { loc, kind }) => {
                 let fits = |touch: &Touch| {
-                    touch.atomicity == Atomicity::Plain
+                    matches!(touch.atomicity, Atomicity::Plain | Atomicity::Life)
                         && match kind {
                             AccessKind::Read => touch.access == Access::Read,
                             AccessKind::Write => matches!(touch.access, Access::Write | Access::Free),
@@ -213,6 +213,10 @@ impl Sink for Watcher<'_> {
                     touch.atomicity != Atomicity::Plain
                         && match touch.access {
                             Access::Read => matches!(op, AtomicOp::Load(_)),
+                            // Of an object that is not destroyed, for it is in use.
+                            Access::Write if touch.atomicity == Atomicity::Life => {
+                                matches!(op, AtomicOp::Load(_))
+                            }
                             Access::Write => matches!(op, AtomicOp::Store(_)),
                             Access::Update => !matches!(op, AtomicOp::Store(_)),
                             Access::Free => false,

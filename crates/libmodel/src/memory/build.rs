@@ -92,6 +92,13 @@ impl MemoryEffect {
         self
     }
 
+    /// Initialises or destroys a synchronisation object.
+    pub(super) fn renews(mut self, object: Arg, extent: Extent) -> Self {
+        let (region, access) = (object.into(), Access::Write);
+        self.touches.push(Touch { region, access, from: 0, extent, atomicity: Atomicity::Life });
+        self
+    }
+
     pub(super) fn stores(mut self, to: impl Into<Region>, value: Value) -> Self {
         self.stores.push(Store { to: to.into(), value });
         self

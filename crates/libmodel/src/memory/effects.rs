@@ -1,6 +1,7 @@
 //! Memory effects of everything that is no ordinary library function: threads, semaphores, keys, atomic calls, verifier functions.
 //! A call on a synchronisation object counts as an atomic read of it: calls do not race with each other, a plain write to the object races
-//! with all of them (POSIX XBD 4.12; C11 7.26.4 leaves what is inside to the library). A plain read is not held against anybody: it
+//! with all of them (POSIX XBD 4.12; C11 7.26.4 leaves what is inside to the library). To initialise or destroy the object is such a
+//! write: POSIX leaves undefined what happens when another thread uses it meanwhile. A plain read is not held against anybody: it
 //! harms nobody, and what a copy of the object is worth is another question. Deadlines and attributes are read.
 
 use super::build::{A0, A1, A2, A3, WORD, by_model, bytes, nothing, words};
@@ -24,8 +25,8 @@ impl Effect {
     pub fn memory(&self) -> Cow<'static, MemoryEffect> {
         Cow::Owned(match *self {
             Effect::Libc(function) => return Cow::Borrowed(memory(function)),
-            Effect::SyncInit { kind, object, .. } => initialisation(kind).uses(object, kind.extent()),
-            Effect::SyncDestroy { kind, object, .. } => nothing().uses(object, kind.extent()),
+            Effect::SyncInit { kind, object, .. } => initialisation(kind).renews(object, kind.extent()),
+            Effect::SyncDestroy { kind, object, .. } => nothing().renews(object, kind.extent()),
             Effect::Lock { family, lock, how, .. } => deadline(how).uses(lock, family.kind().extent()),
             Effect::Unlock { family, lock, .. } => nothing().uses(lock, family.kind().extent()),
             Effect::MutexConsistent { mutex } => nothing().uses(mutex, SyncKind::Mutex.extent()),

@@ -4,7 +4,7 @@
 //! fails to lock. What the library's functions make of an attribute is not looked at here.
 
 use super::Locks;
-use raddle_absint::accesses::{self, Access, Kind};
+use raddle_absint::accesses::{self, Access};
 use raddle_absint::order::renewed::{Start, may_overwrite, start_of};
 use raddle_facts::{ObjectId, ObjectKind, Offsets, Released};
 use raddle_ir::{DataModel, Inst, Operand};
@@ -79,7 +79,7 @@ impl Overwritten {
         let mut new = objects.clone();
         for _ in 0..ROUNDS {
             let mut sources = BTreeSet::new();
-            for access in all.iter().filter(|one| one.kind == Kind::Write && !one.makes_block) {
+            for access in all.iter().filter(|one| one.overwrites()) {
                 for (object, at) in access.targets(locks.points_to).iter().filter(|one| new.contains(&one.0))
                 {
                     let what = what(locks, access);

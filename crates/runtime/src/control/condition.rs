@@ -27,13 +27,14 @@ impl Model {
         if self.readiness(operation.second, Mode::Exclusive, me) != Readiness::Ready {
             return;
         }
-        let signalled = match self.objects.get(&operation.object) {
+        // A condition may be destroyed, and its memory given to others, as soon as all are woken.
+        let waits = match self.objects.get(&operation.object) {
             Some(Object::Cond(waiters)) => {
-                waiters.iter().any(|waiter| waiter.thread == me && waiter.signalled)
+                waiters.iter().any(|waiter| waiter.thread == me && !waiter.signalled)
             }
             _ => false,
         };
-        if signalled {
+        if !waits {
             return open(SIGNALLED);
         }
         if self.lives[me as usize].wait.is_some_and(|wait| wait.until == Until::TimedOut) {
@@ -99,6 +100,10 @@ impl Model {
         self.happens(me, &Operation { object: cond, ..*operation }, Happened::WaitEnd { reason });
         let mut mutex = match self.objects.get(&operation.object) {
             Some(Object::Mutex(mutex)) => *mutex,
+            Some(Object::Destroyed) => {
+                self.fault(me, operation, Fault::DestroyedLockUse);
+                Mutex::default()
+            }
             _ => Mutex::default(),
         };
         let outermost = mutex.owner != Some(me);
