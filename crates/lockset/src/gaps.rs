@@ -18,7 +18,7 @@ use raddle_facts::{ObjectId, ObjectKind, Offsets, OrderFacts, PointsTo, ThreadFa
 use raddle_ir::expand::Expanded;
 use raddle_ir::{CallArg, FunctionId, GlobalId, Inst, Operand, Program, Terminator, Ty};
 use raddle_libmodel::memory::{Doubt, has_pointer_conversion, keeps_contents, maps_fresh_memory};
-use raddle_libmodel::{Effect, How, LockFamily, Meaning, Mode, Models, SemOp, ThreadOp};
+use raddle_libmodel::{Arg, Effect, How, LockFamily, Meaning, Mode, Models, SemOp, ThreadOp};
 use std::collections::{BTreeMap, BTreeSet};
 use streams::{may_outlast, may_return};
 
@@ -162,6 +162,13 @@ pub(crate) fn find(
                 if memory.touches.iter().any(|touch| made.is_touched(touch, args)) {
                     gap(call.site, UNKNOWN_ORIGIN.to_owned());
                 }
+                if memory
+                    .calls
+                    .iter()
+                    .any(|back| may_be_variadic(&expanded.program, points_to, function, args, back.function))
+                {
+                    gap(call.site, "the library calls back a function with variable arguments".to_owned());
+                }
                 if let Some(reason) = memory.gap {
                     gap(call.site, reason.to_owned());
                 }
@@ -186,6 +193,32 @@ fn may_lack_resources(effect: &Effect) -> bool {
         Effect::Lock { family: LockFamily::PthreadRwlock, mode: Mode::Shared, how: How::Block, .. }
         | Effect::Lock { family: LockFamily::C11Mutex, how: How::Block, .. } => true,
         Effect::Libc(function) => function.0 == "pthread_mutexattr_settype",
+        _ => false,
+    }
+}
+
+/// Whether the function that is given by an argument takes variable arguments: C leaves undefined what they are when another than the
+/// program's own code calls it.
+fn may_be_variadic(
+    program: &Program,
+    points_to: &PointsTo,
+    caller: FunctionId,
+    args: &[CallArg],
+    given: Arg,
+) -> bool {
+    let is_variadic = |target: FunctionId| {
+        let function = &program.functions[target];
+        function.is_defined() && function.variadic
+    };
+    match args.get(usize::from(given.0)).map(|arg| arg.value) {
+        Some(Operand::Function(target)) => is_variadic(target),
+        Some(Operand::Reg(reg)) => {
+            let targets = points_to.targets_of(points_to.regs[caller][reg.index()]);
+            targets.iter().any(|(object, _)| match points_to.objects[*object].kind {
+                ObjectKind::Function(target) => is_variadic(target),
+                _ => false,
+            })
+        }
         _ => false,
     }
 }
