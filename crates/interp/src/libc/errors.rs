@@ -19,6 +19,7 @@ pub(super) const EPIPE: i32 = 32;
 pub(super) const EDOM: i32 = 33;
 pub(super) const ERANGE: i32 = 34;
 pub(super) const ENOTSOCK: i32 = 88;
+pub(super) const ENOTCONN: i32 = 107;
 pub(super) const ECONNRESET: i32 = 104;
 pub(super) const ECONNREFUSED: i32 = 111;
 

@@ -1,9 +1,9 @@
 //! Sockets of an unknown peer (A-IO). Whether a call succeeds is the environment's choice; a socket gives a few bytes once, then its
-//! end, or an error at any time. In one execution at most [`MOST_CONNECTIONS`] connections are accepted: more are not covered.
+//! end, or an error at any time. A stream without a connection gives and takes nothing (POSIX: ENOTCONN). In one execution at most [`MOST_CONNECTIONS`] connections are accepted: more are not covered.
 //! Messages have no control data. Byte order is computed.
 
 use super::errors::{EACCES, EBADF, EIO, ENOTSOCK};
-use super::state::Target;
+use super::state::{Peer, Target};
 use super::stream::{OpenMode, differs, new_descriptor, open_file, read_descriptor, write_descriptor};
 use super::values::int;
 use super::{Family, Host, Outcome, channel};
@@ -13,7 +13,12 @@ pub(super) const FUNCTIONS: Family = &[
     ("connect", |h| {
         let (address, size) = (h.pointer(1), h.arg(2) as u32);
         read_address(h, address, size)?;
-        on_socket(h)
+        let result = on_socket(h)?;
+        if result == 0 {
+            let descriptor = h.int(0);
+            meet(h, descriptor);
+        }
+        Ok(result)
     }),
     ("bind", |h| {
         let (address, size) = (h.pointer(1), h.arg(2) as u32);
@@ -65,8 +70,19 @@ const BOTH_WAYS: OpenMode = OpenMode {
     truncate: false,
 };
 
-fn new_socket(host: &mut dyn Host) -> u128 {
-    match new_descriptor(host, Target::Socket { readers: Vec::new() }, BOTH_WAYS) {
+/// Kinds of sockets that need a connection: `SOCK_STREAM` and `SOCK_SEQPACKET`.
+const CONNECTED: [i32; 2] = [1, 5];
+const SOCK_NONBLOCK: i32 = 0o4000;
+
+/// The socket has a peer, or may have one.
+pub(super) fn meet(host: &mut dyn Host, descriptor: i32) {
+    if let Some(Target::Socket { peer, .. }) = open_file(host, descriptor).map(|file| &mut file.target) {
+        *peer = Peer::Possible;
+    }
+}
+
+fn new_socket(host: &mut dyn Host, peer: Peer) -> u128 {
+    match new_descriptor(host, Target::Socket { peer, readers: Vec::new() }, BOTH_WAYS) {
         Ok(descriptor) => int(descriptor),
         Err(errno) => host.error(errno),
     }
@@ -76,7 +92,9 @@ fn socket(host: &mut dyn Host) -> Outcome<u128> {
     if differs(host)? {
         return Ok(host.error(EACCES));
     }
-    Ok(new_socket(host))
+    let kind = host.int(1);
+    let waits = CONNECTED.contains(&(kind & 0xf)) && kind & SOCK_NONBLOCK == 0;
+    Ok(new_socket(host, if waits { Peer::Missing } else { Peer::Possible }))
 }
 
 /// What is wrong with the descriptor of the first argument, if it is none of a socket.
@@ -122,7 +140,7 @@ fn accept(host: &mut dyn Host) -> Outcome<u128> {
     host.state().connections += 1;
     let (address, size_at) = (host.pointer(1), host.pointer(2));
     write_address(host, address, size_at)?;
-    Ok(new_socket(host))
+    Ok(new_socket(host, Peer::Possible))
 }
 
 /// An address, or an option, that the program gives.

@@ -108,8 +108,17 @@ pub(super) enum Target {
     Null,
     /// A socket with an unknown peer, and the threads that it has given bytes to.
     Socket {
+        peer: Peer,
         readers: Vec<u32>,
     },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Peer {
+    /// None: a stream that was not connected, by a call that waits for the connection.
+    Missing,
+    /// One, or none is needed; or it may come at any time, for the socket does not wait.
+    Possible,
 }
 
 impl OpenFile {

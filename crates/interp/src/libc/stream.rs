@@ -10,8 +10,8 @@
 //! calls functions that do not lock streams: then each stream has a block of its own, whatever its number.
 //! Buffering is not modelled: every byte is written at once.
 
-use super::errors::{EACCES, EBADF, EEXIST, EINVAL, EIO, EMFILE, ENOENT, ESPIPE};
-use super::state::{Files, OpenFile, Target};
+use super::errors::{EACCES, EBADF, EEXIST, EINVAL, EIO, EMFILE, ENOENT, ENOTCONN, ESPIPE};
+use super::state::{Files, OpenFile, Peer, Target};
 use super::{Host, Outcome, channel};
 use raddle_event::ProblemKind;
 use std::sync::Arc;
@@ -168,9 +168,12 @@ const MOST_READERS: usize = 2;
 fn read_socket(
     host: &mut dyn Host,
     descriptor: i32,
-    mut readers: Vec<u32>,
+    (peer, mut readers): (Peer, Vec<u32>),
     limit: usize,
 ) -> Outcome<Result<Vec<u8>, i32>> {
+    if peer == Peer::Missing {
+        return Ok(Err(ENOTCONN));
+    }
     let thread = host.thread_number();
     let gives = readers.len() < MOST_READERS && !readers.contains(&thread);
     let choice = host.choose(if gives { 3 } else { 2 })? + u32::from(!gives);
@@ -178,7 +181,7 @@ fn read_socket(
         0 => {
             readers.push(thread);
             if let Some(file) = open_file(host, descriptor) {
-                file.target = Target::Socket { readers };
+                file.target = Target::Socket { peer, readers };
             }
             Ok(MESSAGE[..MESSAGE.len().min(limit)].to_vec())
         }
@@ -200,11 +203,11 @@ pub(super) fn read_descriptor(
     if !file.readable {
         return Ok(Err(EBADF));
     }
-    if let Target::Socket { readers } = &file.target
+    if let Target::Socket { peer, readers } = &file.target
         && file.pushed_back.is_empty()
     {
-        let readers = readers.clone();
-        return read_socket(host, descriptor, readers, limit);
+        let socket = (*peer, readers.clone());
+        return read_socket(host, descriptor, socket, limit);
     }
     let mut bytes = Vec::new();
     while bytes.len() < limit {
@@ -249,9 +252,14 @@ pub(super) fn write_descriptor(
     if host.is_channel(descriptor) {
         return channel::write(host, descriptor, bytes, channel::Broken::Signals);
     }
-    let socket = open_file(host, descriptor).is_some_and(|file| matches!(file.target, Target::Socket { .. }));
-    if socket && differs(host)? {
-        return Ok(Err(EIO));
+    let peer = open_file(host, descriptor).and_then(|file| match file.target {
+        Target::Socket { peer, .. } => Some(peer),
+        _ => None,
+    });
+    match peer {
+        Some(Peer::Missing) => return Ok(Err(ENOTCONN)),
+        Some(Peer::Possible) if differs(host)? => return Ok(Err(EIO)),
+        _ => {}
     }
     let files = files(host);
     let Some(file) = files.open.get_mut(&descriptor).filter(|file| file.writable) else {

@@ -1,6 +1,7 @@
 //! Descriptors, memory maps, and questions about the system.
 
 use super::errors::{EBADF, EINVAL, ENOTTY, ESPIPE};
+use super::network::meet;
 use super::state::Target;
 use super::stream::{contents, files, open_file, read_descriptor, seek, write_descriptor};
 use super::values::{NULL, int};
@@ -195,7 +196,10 @@ fn ftruncate(host: &mut dyn Host, size: i64) -> Outcome<u128> {
     Ok(0)
 }
 
-/// Flags of a descriptor are neither kept nor needed; locks and duplicates are refused.
+const F_SETFL: i32 = 4;
+const O_NONBLOCK: i32 = 0o4000;
+
+/// Flags of a descriptor are not kept, and needed for connections only; locks and duplicates are refused.
 fn fcntl(host: &mut dyn Host) -> Outcome<u128> {
     let (descriptor, command) = (host.int(0), host.int(1));
     if host.is_channel(descriptor) {
@@ -203,6 +207,9 @@ fn fcntl(host: &mut dyn Host) -> Outcome<u128> {
     }
     if open_file(host, descriptor).is_none() {
         return Ok(host.error(EBADF));
+    }
+    if command == F_SETFL && host.int(2) & O_NONBLOCK != 0 {
+        meet(host, descriptor);
     }
     match command {
         1..=4 => Ok(0),
