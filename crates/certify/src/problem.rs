@@ -1,7 +1,7 @@
 //! Confirms an error other than a race: replay, and look for it among the problems that the machine met.
 
 use crate::names::{Direction, Names};
-use crate::replay::{Witness, Witnessing, run};
+use crate::replay::{Witness, Witnessing, run_until};
 use crate::{ConfirmedProblem, Refusal};
 use raddle_base::SiteId;
 use raddle_event::{Addr, Loc, Problem, ProblemKind};
@@ -21,8 +21,12 @@ pub(crate) fn confirm<M: Machine>(
 ) -> Result<ConfirmedProblem, Refusal> {
     let mut machine = fresh()?;
     let mut witnessing = Witnessing::new(Vec::new());
-    run(&mut machine, witness, &mut witnessing, stop)?;
     let standstill = matches!(kind, ProblemKind::Deadlock | ProblemKind::Livelock);
+    // What was held is what is held there, not what is held when all is over.
+    let met = |machine: &M| {
+        !standstill && machine.problems().iter().any(|problem| (problem.kind, problem.site) == (kind, site))
+    };
+    run_until(&mut machine, witness, &mut witnessing, stop, met)?;
     let all: Vec<&Problem> = machine.problems().iter().filter(|problem| problem.kind == kind).collect();
     if !all.iter().any(|problem| problem.site == site) {
         return Err(Refusal::NoProblem { kind });

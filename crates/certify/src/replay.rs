@@ -22,6 +22,17 @@ pub(crate) fn run<M: Machine>(
     sink: &mut dyn Sink,
     stop: &AtomicBool,
 ) -> Result<(), Refusal> {
+    run_until(machine, witness, sink, stop, |_| false)
+}
+
+/// The same, as far as the machine has met what is looked for.
+pub(crate) fn run_until<M: Machine>(
+    machine: &mut M,
+    witness: &Witness,
+    sink: &mut dyn Sink,
+    stop: &AtomicBool,
+    met: impl Fn(&M) -> bool,
+) -> Result<(), Refusal> {
     machine.set_visibility(witness.visibility.clone());
     let mut enabled = Vec::new();
     for (step, choice) in witness.schedule.choices.iter().enumerate() {
@@ -37,6 +48,9 @@ pub(crate) fn run<M: Machine>(
             return Err(Refusal::NotEnabled { step, choice: *choice });
         }
         machine.step(*choice, sink);
+        if met(machine) {
+            break;
+        }
     }
     Ok(())
 }
