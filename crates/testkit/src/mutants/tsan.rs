@@ -92,6 +92,14 @@ impl Sanitizer {
         if ["poll(", "select(", "epoll_wait("].iter().any(|call| mutant.text.contains(call)) {
             return Runs::NotRun("order by readiness");
         }
+        let has = |words: [&str; 2]| words.iter().all(|word| mutant.text.contains(word));
+        if has(["pipe(", "close("]) {
+            return Runs::NotRun("order by the end of a stream");
+        }
+        // It takes the end of a wait for a use, which glibc's pthread_barrier_destroy waits for.
+        if has(["PTHREAD_BARRIER_SERIAL_THREAD", "pthread_barrier_destroy"]) {
+            return Runs::NotRun("barriers destroyed after their round");
+        }
         if mutant.text.contains("PTHREAD_MUTEX_ROBUST") {
             return Runs::NotRun("robust mutexes");
         }
