@@ -324,9 +324,10 @@ impl Cx<'_> {
             SyncKind::KernelLock => Expected::Opaque,
             SyncKind::KernelSemaphore => Expected::OpaqueSemaphore,
         };
+        // Undefined where it is in use or gone, not without effect (POSIX).
+        self.report_renewal(address, expected);
         let busy = match self.life_of(at, address, expected) {
             SyncObject::Destroyed => {
-                self.report_use(address, expected);
                 self.problem(ProblemKind::DestroyedLockUse, Some(at), "destroyed twice");
                 return Ok(self.answer(returns, Err(Errno::Invalid)));
             }
@@ -337,11 +338,9 @@ impl Cx<'_> {
             SyncObject::Semaphore { .. } | SyncObject::Once(_) => false,
         };
         if busy {
-            self.report_use(address, expected);
             self.problem(ProblemKind::DestroyLocked, Some(at), "");
             return Ok(self.answer(returns, Err(Errno::Busy)));
         }
-        self.report_renewal(address, expected);
         self.event(EventKind::SyncDestroy { object: at });
         self.write_sync_bytes(address, expected, u32::MAX);
         self.world.sync.set(at, SyncObject::Destroyed);

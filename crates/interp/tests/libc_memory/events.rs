@@ -213,10 +213,6 @@ impl Sink for Watcher<'_> {
                     touch.atomicity != Atomicity::Plain
                         && match touch.access {
                             Access::Read => matches!(op, AtomicOp::Load(_)),
-                            // Of an object that is not destroyed, for it is in use.
-                            Access::Write if touch.atomicity == Atomicity::Life => {
-                                matches!(op, AtomicOp::Load(_))
-                            }
                             Access::Write => matches!(op, AtomicOp::Store(_)),
                             Access::Update => !matches!(op, AtomicOp::Store(_)),
                             Access::Free => false,
