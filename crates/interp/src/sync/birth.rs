@@ -87,7 +87,7 @@ impl Cx<'_> {
     /// An operation on a synchronisation object is an atomic read of it, before it acquires or releases anything: whoever writes to the
     /// object meanwhile races with it. Without this a write would not even be tried on the other side of an operation, for only
     /// operations are put in another order.
-    fn report_use(&mut self, address: u64, expected: Expected) {
+    pub(super) fn report_use(&mut self, address: u64, expected: Expected) {
         if let Some(loc) = self.bytes_of(address, expected) {
             self.event(EventKind::Atomic { loc, op: AtomicOp::Load(LoadOrder::SeqCst) });
         }

@@ -128,15 +128,19 @@ impl Cx<'_> {
             Some((Effect::Cond(CondOp::Wait { mutex, .. }, returns), _)) => (Some(*mutex), *returns),
             _ => (None, Returns::Errno),
         };
-        // The mutex is taken again, as by a call of its own.
-        if let Some(mutex) = given.map(|mutex| self.pointer_arg(mutex)) {
+        let mutex = given.map(|mutex| self.pointer_arg(mutex));
+        if let Some(mutex) = mutex {
             let at = self.sync_addr(mutex)?;
-            if self.sync_object(at, mutex, Expected::Mutex) == SyncObject::Destroyed {
+            if self.world.sync.get(at) == Some(&SyncObject::Destroyed) {
                 self.problem(ProblemKind::DestroyedLockUse, Some(at), "");
             }
         }
         self.event(EventKind::WaitEnd { cond: wait.cond, reason });
         self.acquire_after_wait(wait.mutex);
+        // The mutex was taken again, as by a call of its own.
+        if let Some(mutex) = mutex {
+            self.report_use(mutex, Expected::Mutex);
+        }
         let result = if reason == WakeReason::TimedOut { Err(Errno::TimedOut) } else { Ok(()) };
         let value = self.answer(returns, result);
         self.return_value(value);

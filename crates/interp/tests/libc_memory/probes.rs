@@ -21,7 +21,8 @@ pub const MARK_AT: u32 = LARGE + 16;
 const CELL_AT: u32 = LARGE + 24;
 const PROBE_BYTES: u64 = LARGE as u64 + 32;
 
-const MAY_RETURN_THE_END: &[&str] = &["memccpy", "mempcpy", "stpncpy"];
+/// Functions that may return the end of an object, or what is no address of one.
+const RETURNS_NO_OBJECT: &[&str] = &["memccpy", "mempcpy", "stpncpy", "signal"];
 
 /// What an event at a site of the probed program means.
 #[derive(Clone, Copy, Debug)]
@@ -146,8 +147,8 @@ impl Work {
                 Insertion { program, function, insts: Vec::new(), global: self.global, place: self.place };
             around.before(number, &memory, args);
             around.insts.push((inst.clone(), Some(Mark::Call(number))));
-            // A pointer to the end of an object cannot be shown.
-            let results = if MAY_RETURN_THE_END.contains(&name.as_str()) { &[] } else { dsts };
+            // What cannot be loaded from cannot be shown.
+            let results = if RETURNS_NO_OBJECT.contains(&name.as_str()) { &[] } else { dsts };
             around.after(number, &memory, args, results);
             for (inst, mark) in around.insts {
                 let site = self.sites.push(info);
