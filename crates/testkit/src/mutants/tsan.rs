@@ -1,8 +1,8 @@
 //! Native runs of a mutant under ThreadSanitizer, and under AddressSanitizer where it reports something.
 //!
 //! ThreadSanitizer does not know fences, functions that are locks by a configuration alone, functions that are atomic by their name, the order
-//! that `poll` and its like give (A-DESCRIPTOR), and robust mutexes whose owner ended; texts with these are not run. That it reports nothing
-//! means nothing.
+//! that `poll` and its like and the end of a pipe give (A-DESCRIPTOR), robust mutexes whose owner ended, and that a barrier may be destroyed
+//! after its round; texts with these are not run, whatever else is in them. That it reports nothing means nothing.
 
 use super::Mutant;
 use std::fs::File;
