@@ -53,6 +53,10 @@ fn reports_are_among_those_of_the_search() {
 
 /// Pairs by the search, and in native runs. `None`: the search does not decide, or the program has other errors.
 fn compare(sample: &Sample) -> Option<(Pairs, Pairs)> {
+    // A function that is atomic by its name is an ordinary one for `raddle cc`.
+    if sample.source.text().contains("__VERIFIER_atomic_step") {
+        return None;
+    }
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     std::fs::write(folder.join("program.c"), sample.source.text()).expect("it can be written");

@@ -9,6 +9,7 @@ use raddle_native::trace::{Gap, read};
 use raddle_order::{Closure, epochs};
 use raddle_testkit::fixtures::{DataModels, files, parse};
 use raddle_testkit::programs::{Profile, branchy, generate, knotted};
+use raddle_testkit::soak;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,7 +22,8 @@ const LIMIT: usize = 2_000_000;
 fn racy_bytes_are_those_of_the_trace() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut racing, mut quiet, mut small, mut complaints) = (0, 0, 0, Vec::new());
-    for (name, sources, cflags, args) in programs(folder.path()) {
+    let all = programs(folder.path()).into_iter();
+    for (name, sources, cflags, args) in soak::cases("racy bytes of recorded runs = closure", all) {
         for level in [&["-O0"][..], &["-O2", "--raddle-no-prune"]] {
             let Some(outcome) = compare(folder.path(), &sources, &cflags, &args, level) else { continue };
             match outcome {

@@ -9,6 +9,7 @@ use crate::witness::{self, Record};
 use crate::{DataModel, DriverError, OWN_STDIN, Subject};
 use raddle_base::SiteId;
 use raddle_config::Config;
+use raddle_event::ProblemKind;
 use raddle_finding::AccessReport;
 use raddle_ir::{Callee, Code, Inst};
 use raddle_libmodel::memory::{Atomicity, Base, Touch};
@@ -96,6 +97,12 @@ fn request(
         && !Claim::shows(kind)
     {
         return Ok(Err(format!("a native run does not show {}", kind.name())));
+    }
+    if let witness::Claim::Problem(ProblemKind::InvalidJoin, _) = record.claim
+        && shown.finding.detail.contains("no such thread")
+    {
+        // It may be one of a library that was not instrumented.
+        return Ok(Err("a native run does not show a join of a handle that no thread has".to_owned()));
     }
     if let witness::Claim::Race(a, b) = shown.claim {
         let ends = [a, b].into_iter().zip(&shown.finding.accesses);

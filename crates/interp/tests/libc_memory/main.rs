@@ -44,8 +44,7 @@ fn first_complaint(
     let seed = name
         .bytes()
         .fold(u64::from(model.pointer_bytes()), |seed, byte| seed.wrapping_mul(31) + u64::from(byte));
-    let soak = std::env::var_os("RADDLE_SOAK").is_some();
-    for trial in 0..TRIALS * if soak { 20 } else { 1 } {
+    for trial in 0..TRIALS * if is_soak() { 20 } else { 1 } {
         let mut random = Random::new(seed.wrapping_add(trial << 32));
         let pool = &pools[random.below(pools.len())];
         let args = pool.arguments(hints, &mut random);
@@ -68,12 +67,16 @@ fn first_complaint(
     None
 }
 
+fn is_soak() -> bool {
+    std::env::var_os("RADDLE_SOAK").is_some()
+}
+
 fn pools() -> [Vec<Pool>; 2] {
     [DataModel::Lp64, DataModel::Ilp32]
         .map(|model| (0..8).map(|seed| Pool::new(model, Random::new(seed))).collect())
 }
 
-/// Declarations of which a second one in the same entry covers what the interpreter does, or which it does not need.
+/// Declarations that the trials of a slice do not miss; the full count misses every one.
 const NOT_MISSED: &[&str] =
     &["getdelim: Store { to: Region { base: Arg(Arg(0)), reach: Behind }, value: Outside }"];
 
@@ -99,7 +102,8 @@ fn a_missing_declaration_is_noticed() {
         }
     }
     unnoticed.sort();
-    assert_eq!(unnoticed, NOT_MISSED, "declarations that are not missed");
+    let expected = if is_soak() { &[] } else { NOT_MISSED };
+    assert_eq!(unnoticed, expected, "declarations that are not missed");
     assert!(noticed >= 400, "only {noticed} declarations are in use");
 }
 

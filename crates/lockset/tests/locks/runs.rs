@@ -184,6 +184,8 @@ struct Thread {
     held: Vec<(Option<Place>, Addr, LockMode)>,
     /// All acquisitions so far, in order.
     acquired: Vec<Option<Place>>,
+    /// The call whose wait has ended, until the thread does something else.
+    waited: Option<SiteId>,
 }
 
 struct Watch<'a> {
@@ -229,6 +231,11 @@ impl Watch<'_> {
         };
         let thread = self.threads.entry(event.thread).or_default();
         match event.kind {
+            EventKind::WaitEnd { .. } => thread.waited = Some(event.site),
+            _ if thread.waited.is_some_and(|site| site != event.site) => thread.waited = None,
+            _ => {}
+        }
+        match event.kind {
             EventKind::Acquire { lock, mode } => {
                 thread.held.push((place.clone(), lock, mode));
                 thread.acquired.push(place);
@@ -253,6 +260,9 @@ impl Watch<'_> {
             return Err(format!("{place}: taken for dead code"));
         };
         self.tally.points += 1;
+        // A wait reads its mutex once more when it has it back, and histories begin anew there; who writes to the mutex meanwhile makes
+        // that it counts for nothing.
+        let reads_again = thread.waited == Some(event.site);
         for claim in claims {
             let name = Some(&claim.lock);
             // To use it is undefined; one that another thread destroys in use is taken out of these facts later.
@@ -272,6 +282,9 @@ impl Watch<'_> {
             };
             if claim.exclusive && *mode == LockMode::Shared {
                 return Err(format!("{place}: {name:?} is held for reading only"));
+            }
+            if reads_again {
+                continue;
             }
             let since = thread.acquired.iter().rposition(|lock| lock.as_ref() == name).map_or(0, |at| at + 1);
             for before in &claim.history {
