@@ -104,6 +104,14 @@ fn request(
         // It may be one of a library that was not instrumented.
         return Ok(Err("a native run does not show a join of a handle that no thread has".to_owned()));
     }
+    if let witness::Claim::Problem(ProblemKind::NullDereference, site) = record.claim
+        && let Some(Code::Inst(Inst::Call { callee: Callee::Direct(callee), .. })) =
+            loaded.program.code_at(site)
+        && steps::is_operation(&loaded.models.meanings[*callee])
+    {
+        // The model of the object stands for the C library's, which would crash.
+        return Ok(Err("a native run does not show an operation on an object at a null pointer".to_owned()));
+    }
     if let witness::Claim::Race(a, b) = shown.claim {
         let ends = [a, b].into_iter().zip(&shown.finding.accesses);
         if let Some(why) =

@@ -177,7 +177,8 @@ fn calls_of(loaded: &Loaded, wanted: impl Fn(&Meaning) -> bool) -> BTreeSet<u32>
     sites
 }
 
-fn is_operation(meaning: &Meaning) -> bool {
+/// Whether it is a visible operation: on a synchronisation object, a thread, an atomic or a choice.
+pub(super) fn is_operation(meaning: &Meaning) -> bool {
     let effect = match meaning {
         Meaning::Effect(effect, _) => effect,
         other => return *other == Meaning::AtomicBody,
