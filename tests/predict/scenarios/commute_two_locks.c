@@ -1,12 +1,12 @@
 //@ verdict: race
 //@ deadlocks: none
-// Two pairs of critical sections order the writes. Both pairs have to change places.
+// Two pairs of critical sections order the writes. The sections share no data, and both pairs have to change places.
 #include <pthread.h>
 #include <unistd.h>
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t b = PTHREAD_MUTEX_INITIALIZER;
-int x, p, q;
+int x, p, q, r, s;
 
 static void *first(void *arg)
 {
@@ -24,10 +24,10 @@ static void *second(void *arg)
 {
     usleep(50000);
     pthread_mutex_lock(&b);
-    q++;
+    s++;
     pthread_mutex_unlock(&b);
     pthread_mutex_lock(&a);
-    p++;
+    r++;
     pthread_mutex_unlock(&a);
     x = 2; // RACE#1: x
     return arg;

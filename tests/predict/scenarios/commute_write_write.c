@@ -1,7 +1,7 @@
 //@ verdict: race
 //@ deadlocks: none
-// The first figure of "Sound predictive race detection" (Smaragdakis et al.), with two writes of x. The usual order of the
-// critical sections orders them; in the opposite order nothing does.
+// After the example of "Sound predictive race detection" (Smaragdakis et al.) of a race that happens-before misses. The usual
+// order of the critical sections orders the writes of x; in the opposite order nothing does.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ static void *first(void *arg)
 {
     x = 1; // RACE#1: x
     pthread_mutex_lock(&m);
-    y++;
+    y = 1;
     pthread_mutex_unlock(&m);
     return arg;
 }
@@ -21,7 +21,7 @@ static void *second(void *arg)
 {
     usleep(50000);
     pthread_mutex_lock(&m);
-    y++;
+    y = 2;
     pthread_mutex_unlock(&m);
     x = 2; // RACE#1: x
     return arg;
