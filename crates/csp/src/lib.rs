@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cspm;
 mod event;
 mod network;
 mod normal;
@@ -20,6 +21,7 @@ mod step;
 mod term;
 mod visited;
 
+pub use cspm::{ExportError, Script};
 pub use event::{Alphabet, EventId, EventSet};
 pub use refine::{Check, Counterexample, Limits, Model, Outcome, States, Violation, refine};
 pub use step::{Label, Step};
