@@ -4,9 +4,12 @@
 
 mod binary;
 mod schedule_text;
+mod std_text;
 mod trace_text;
 mod tree_text;
 mod words;
+
+pub use std_text::StdTrace;
 
 use std::fmt;
 

@@ -11,7 +11,7 @@ mod schedule;
 mod trace;
 mod tree;
 
-pub use codec::{CodecError, CodecPlace};
+pub use codec::{CodecError, CodecPlace, StdTrace};
 pub use event::{AccessKind, AtomicOp, Event, EventKind, LockMode, WakeReason};
 pub use location::{Addr, Loc, ObjectId, ThreadId};
 pub use problem::{Problem, ProblemKind};
