@@ -11,16 +11,18 @@
 mod address_space;
 mod events;
 mod logs;
+mod named;
 mod protection;
 mod shared;
 mod told;
 
+pub use named::Named;
 pub use told::{Detail, tell};
 
 use raddle_base::SiteId;
 use raddle_event::{Addr, Loc, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +48,8 @@ pub struct Recorded {
     /// Instrumented libraries, with the first number of their sites.
     pub libraries: Vec<(u32, PathBuf)>,
     pub wait_loops: Vec<WaitLoop>,
+    /// Values of semaphores, by the event that initialised them; of other objects 0.
+    pub initial: BTreeMap<usize, u32>,
     /// Bytes that the detector saw a race of, each with the event that it came with.
     pub races: Vec<(usize, Loc)>,
     pub gaps: Vec<Gap>,

@@ -94,7 +94,7 @@ fn sample(random: &mut Random) -> Vec<Log> {
         (Kind::Arrive, 1, 1),
         (Kind::Depart, 1, 1),
         (Kind::Post, 1, 0),
-        (Kind::Init, 1, 0),
+        (Kind::Init, 1, 1),
         (Kind::Create, 1, 1),
         (Kind::Join, 1, 1),
         (Kind::Begin, 1, 4),

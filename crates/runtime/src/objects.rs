@@ -203,10 +203,10 @@ pub fn wait_until_left(thread: &mut Thread, address: usize) {
     }
 }
 
-/// The object is initialised ([`What::Init`]) or destroyed.
-pub fn new_life(thread: &mut Thread, address: usize, parties: u32, what: What) {
+/// The object is initialised ([`What::Init`]) or destroyed: a barrier for so many threads, a semaphore with a value.
+pub fn new_life(thread: &mut Thread, address: usize, parties: u32, value: u32, what: What) {
     gate::enter(thread);
-    log::event(thread, what, address, 0, 0);
+    log::event(thread, what, address, value.into(), 0);
     forget(thread, address);
     gate::leave(thread);
     if parties != 0 {

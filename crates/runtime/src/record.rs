@@ -258,7 +258,7 @@ fn coded(what: What) -> ((Kind, u8), bool) {
         What::OnceBegin => plain(Kind::OnceBegin),
         What::OnceEnd => plain(Kind::OnceEnd),
         What::OncePass => plain(Kind::OncePass),
-        What::Init => plain(Kind::Init),
+        What::Init => detailed(Kind::Init),
         What::Destroy => plain(Kind::Destroy),
         What::Alloc => detailed(Kind::Alloc),
         What::Free => plain(Kind::Free),

@@ -50,6 +50,7 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
         modules: reading.modules,
         libraries: reading.libraries,
         wait_loops: reading.wait_loops,
+        initial: reading.initial,
         races: reading.races,
         gaps,
         ended: control.ended,
@@ -68,6 +69,7 @@ struct Reading {
     modules: Vec<Module>,
     libraries: Vec<(u32, PathBuf)>,
     wait_loops: Vec<WaitLoop>,
+    initial: BTreeMap<usize, u32>,
     /// Loops that each thread is in, by index, outermost first.
     open: BTreeMap<ThreadId, Vec<usize>>,
     races: Vec<(usize, Loc)>,
@@ -157,6 +159,11 @@ impl Reading {
             _ => match self.synchronisation(&entry) {
                 Some(kind) => {
                     self.note_wait(thread, &entry, kind);
+                    if entry.kind == Kind::Init
+                        && let Ok(value) = u32::try_from(entry.more[0])
+                    {
+                        self.initial.insert(self.events.len(), value);
+                    }
                     self.emit(thread, site, kind);
                     true
                 }

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn pthread_cond_init(cond: usize, attributes: usize) -> i3
     if let Err(error) = may_begin(Family::Cond, cond, 0) {
         return error;
     }
-    begins_anew(cond, 0);
+    begins_anew(cond, 0, 0);
     real::pthread_cond_init(cond, attributes)
 }
 
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn cnd_init(cond: usize) -> i32 {
     if let Err(error) = may_begin(Family::Cond, cond, 0) {
         return thrd(error);
     }
-    begins_anew(cond, 0);
+    begins_anew(cond, 0, 0);
     real::cnd_init(cond)
 }
 

@@ -86,11 +86,11 @@ pub fn given_up(lock: usize, result: i32) -> i32 {
     result
 }
 
-pub fn begins_anew(object: usize, parties: u32) {
+pub fn begins_anew(object: usize, parties: u32, value: u32) {
     if control::is_detecting()
         && let Some(thread) = thread::current()
     {
-        objects::new_life(thread, object, parties, What::Init);
+        objects::new_life(thread, object, parties, value, What::Init);
     }
 }
 
@@ -98,7 +98,7 @@ pub fn goes(object: usize) {
     if control::is_detecting()
         && let Some(thread) = thread::current()
     {
-        objects::new_life(thread, object, 0, What::Destroy);
+        objects::new_life(thread, object, 0, 0, What::Destroy);
     }
 }
 
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn pthread_mutex_init(mutex: usize, attributes: usize) -> 
     if let Err(error) = may_begin(Family::Mutex, mutex, kind_of(attributes)) {
         return error;
     }
-    begins_anew(mutex, 0);
+    begins_anew(mutex, 0, 0);
     real::pthread_mutex_init(mutex, attributes)
 }
 
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn mtx_init(mutex: usize, kind: i32) -> i32 {
     if let Err(error) = may_begin(Family::Mutex, mutex, kind as u64 & 1) {
         return thrd(error);
     }
-    begins_anew(mutex, 0);
+    begins_anew(mutex, 0, 0);
     real::mtx_init(mutex, kind)
 }
 

@@ -25,7 +25,7 @@ pub unsafe extern "C" fn pthread_rwlock_init(lock: usize, attributes: usize) -> 
     if let Err(error) = may_begin(Family::Rwlock, lock, 0) {
         return error;
     }
-    begins_anew(lock, 0);
+    begins_anew(lock, 0, 0);
     real::pthread_rwlock_init(lock, attributes)
 }
 

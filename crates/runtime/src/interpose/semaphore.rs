@@ -36,7 +36,7 @@ pub unsafe extern "C" fn sem_init(semaphore: usize, shared: i32, value: u32) -> 
     if let Err(error) = may_begin(Family::Semaphore, semaphore, u64::from(value)) {
         return failed(error);
     }
-    begins_anew(semaphore, 0);
+    begins_anew(semaphore, 0, value);
     real::sem_init(semaphore, shared, value)
 }
 
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn pthread_barrier_init(barrier: usize, attributes: usize,
     if let Err(error) = may_begin(Family::Barrier, barrier, u64::from(parties)) {
         return error;
     }
-    begins_anew(barrier, parties);
+    begins_anew(barrier, parties, 0);
     real::pthread_barrier_init(barrier, attributes, parties)
 }
 

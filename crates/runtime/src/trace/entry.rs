@@ -40,6 +40,7 @@ pub enum Kind {
     OnceBegin,
     OnceEnd,
     OncePass,
+    /// With the value of a semaphore, else 0.
     Init,
     Destroy,
     /// With the number of the other thread.
@@ -148,7 +149,7 @@ const FORMS: [Form; 40] = [
     (Kind::OnceBegin, 1, true, 0, false),
     (Kind::OnceEnd, 1, true, 0, false),
     (Kind::OncePass, 1, true, 0, false),
-    (Kind::Init, 1, true, 0, false),
+    (Kind::Init, 1, true, 1, false),
     (Kind::Destroy, 1, true, 0, false),
     (Kind::Create, 1, false, 1, false),
     (Kind::Join, 1, false, 1, false),

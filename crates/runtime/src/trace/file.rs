@@ -4,7 +4,7 @@
 //! grows when an entry is complete, so that a program that is killed leaves whole entries.
 
 pub const MAGIC: [u8; 8] = *b"RADDLETR";
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Header and chunks are multiples of this.
 pub const HEADER_UNIT: usize = 4096;
 pub const LONGEST_HEADER: usize = 16 << 20;
