@@ -30,11 +30,11 @@ impl Class {
         (self.writes() || other.writes()) && !(self.is_atomic() && other.is_atomic())
     }
 
-    fn writes(self) -> bool {
+    pub fn writes(self) -> bool {
         matches!(self, Class::PlainWrite | Class::AtomicWrite)
     }
 
-    fn is_atomic(self) -> bool {
+    pub fn is_atomic(self) -> bool {
         matches!(self, Class::AtomicRead | Class::AtomicWrite)
     }
 }

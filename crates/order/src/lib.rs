@@ -31,6 +31,7 @@ mod shadow;
 mod undo;
 mod vector_clock;
 
+pub use access::{Class, access};
 pub use clocks::Clocks;
 pub use closure::Closure;
 pub use epochs::Epochs;

@@ -23,12 +23,20 @@ pub enum Error {
 /// How a candidate was found, from the cheapest to the dearest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Method {
-    /// Unordered by happens-before in the trace as it was recorded.
-    Observed,
     /// A reordering that keeps the order of all critical sections of each lock.
     SyncPreserving,
     /// A reordering that reverses critical sections where that is needed.
     SyncReversal,
     /// All reorderings, by refinement of the CSP model.
     Exhaustive,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::SyncPreserving => "sync-preserving",
+            Method::SyncReversal => "sync-reversal",
+            Method::Exhaustive => "exhaustive",
+        }
+    }
 }

@@ -11,7 +11,18 @@
 #![forbid(unsafe_code)]
 
 mod candidate;
+mod closure;
+mod data_flow;
+mod filter;
+mod lock_graph;
+mod pairs;
+mod prediction;
+mod prepared;
+mod reads_from;
 pub mod reordering;
+mod semaphores;
+mod sync_preserving;
 
 pub use candidate::{Candidate, Error, Method};
+pub use prediction::{Counts, Options, Prediction, predict};
 pub use reordering::{Deciding, Initial, Input};

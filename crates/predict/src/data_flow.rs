@@ -1,0 +1,120 @@
+//! Which deciding reads of a reordering may read another value than the recorded one: the definition of *concrete*, step by step.
+
+use crate::prepared::Prepared;
+use crate::reads_from::granules;
+use raddle_base::fast_hash::FastMap;
+use raddle_event::{AccessKind, EventKind, Loc, Trace};
+
+/// Which write of the trace a byte has its value from, and whether that value is the recorded one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Value {
+    writer: u32,
+    concrete: bool,
+}
+
+/// The last write to each byte.
+#[derive(Default)]
+struct Memory {
+    granules: FastMap<(u32, u32), [Option<Value>; 8]>,
+}
+
+impl Memory {
+    fn each(&mut self, loc: Loc, mut visit: impl FnMut(&mut Option<Value>)) {
+        for (granule, bytes) in granules(loc) {
+            let values = self.granules.entry((loc.object.0, granule)).or_default();
+            values
+                .iter_mut()
+                .enumerate()
+                .filter(|(byte, _)| bytes & 1 << byte != 0)
+                .for_each(|(_, v)| visit(v));
+        }
+    }
+}
+
+/// Where each read of the trace has its bytes from.
+pub(crate) struct Recorded {
+    /// By event: the write that all bytes are from.
+    single: Vec<u32>,
+    /// Of reads with several, in order of the bytes.
+    several: FastMap<u32, Vec<u32>>,
+}
+
+/// What nobody has written in the trace.
+const NOBODY: u32 = u32::MAX;
+const SEVERAL: u32 = u32::MAX - 1;
+
+impl Recorded {
+    pub(crate) fn of(trace: &Trace) -> Self {
+        let mut memory = Memory::default();
+        let mut recorded = Self { single: vec![NOBODY; trace.events.len()], several: FastMap::default() };
+        let mut from = Vec::new();
+        for (index, event) in trace.events.iter().enumerate() {
+            let Some((loc, reads, writes)) = touch(&event.kind) else { continue };
+            if reads {
+                from.clear();
+                memory.each(loc, |value| from.push(value.map_or(NOBODY, |value| value.writer)));
+                recorded.single[index] = match from.iter().all(|source| *source == from[0]) {
+                    true => from[0],
+                    false => SEVERAL,
+                };
+                if recorded.single[index] == SEVERAL {
+                    recorded.several.insert(index as u32, from.clone());
+                }
+            }
+            if writes {
+                memory.each(loc, |value| *value = Some(Value { writer: index as u32, concrete: true }));
+            }
+        }
+        recorded
+    }
+
+    fn source(&self, index: usize, byte: usize) -> u32 {
+        match self.single[index] {
+            SEVERAL => self.several[&(index as u32)][byte],
+            single => single,
+        }
+    }
+}
+
+/// The deciding reads of this order that are not concrete.
+pub(crate) fn uncertain(prepared: &Prepared<'_>, recorded: &Recorded, order: &[usize]) -> Vec<usize> {
+    let mut memory = Memory::default();
+    let mut concrete = vec![true; prepared.threads()];
+    let mut found = Vec::new();
+    for &index in order {
+        let event = prepared.event(index);
+        let Some((loc, reads, writes)) = touch(&event.kind) else { continue };
+        let thread = event.thread.0 as usize;
+        if reads {
+            let mut byte = 0;
+            let mut is_concrete = true;
+            memory.each(loc, |value| {
+                is_concrete &= match value {
+                    Some(value) => value.concrete && value.writer == recorded.source(index, byte),
+                    None => recorded.source(index, byte) == NOBODY,
+                };
+                byte += 1;
+            });
+            if !is_concrete {
+                concrete[thread] = false;
+                if prepared.input.deciding.contains(event.site) {
+                    found.push(index);
+                }
+            }
+        }
+        if writes {
+            let value = Value { writer: index as u32, concrete: concrete[thread] };
+            memory.each(loc, |byte| *byte = Some(value));
+        }
+    }
+    found
+}
+
+/// The bytes of an access, whether it reads and whether it writes.
+fn touch(kind: &EventKind) -> Option<(Loc, bool, bool)> {
+    match *kind {
+        EventKind::Access { loc, kind } => Some((loc, kind == AccessKind::Read, kind == AccessKind::Write)),
+        EventKind::Atomic { loc, op } => Some((loc, op.reads(), op.writes())),
+        _ => None,
+    }
+}

@@ -1,0 +1,171 @@
+//! All methods in turn, from the cheapest to the dearest, each on what the ones before have left open.
+
+use crate::closure::Values;
+use crate::data_flow::{self, Recorded};
+use crate::filter::filter;
+use crate::lock_graph::{self, Pattern};
+use crate::pairs::{self, Pairs};
+use crate::prepared::Prepared;
+use crate::sync_preserving;
+use crate::{Candidate, Error, Input, Method};
+use raddle_base::SiteId;
+use raddle_event::EventKind;
+
+/// What is looked for, and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Candidates for each pair of places, and each set of places of a deadlock.
+    pub candidates: usize,
+    /// Pairs of series that are tried for each pair of places until there are so many.
+    pub attempts: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { candidates: 3, attempts: 48 }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Prediction {
+    /// Certain ones first; of each pair of places the first one before the second.
+    pub candidates: Vec<Candidate>,
+    pub counts: Counts,
+}
+
+/// The columns of the 2015 paper's Table 2, and what was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events of the trace.
+    pub captured: usize,
+    /// Synchronisation and the accesses that the filter left.
+    pub reduced: usize,
+    pub sync: usize,
+    /// Granules of 8 bytes that were accessed, and those that the filter left.
+    pub granules: usize,
+    pub granules_left: usize,
+    /// Pairs of places that the filter left.
+    pub places: usize,
+    /// Patterns of deadlocks.
+    pub patterns: usize,
+    /// Pairs that were not tried because there are too many of their places.
+    pub left_out: usize,
+    /// Not all patterns of deadlocks were looked at.
+    pub patterns_cut: bool,
+}
+
+pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
+    let trace = input.trace;
+    let filtered = filter(trace);
+    let pairs = pairs::pairs(trace, &filtered);
+    let prepared = Prepared::new(input);
+    let (patterns, patterns_cut) = lock_graph::patterns(&prepared);
+    let sync = trace.events.iter().filter(|event| is_synchronisation(&event.kind)).count();
+    let mut predicting =
+        Predicting { prepared: &prepared, options, recorded: Recorded::of(trace), found: Vec::new() };
+    for (places, series) in &pairs.by_places {
+        predicting.places(*places, series, &pairs);
+    }
+    let mut by_places: Vec<(&[SiteId], Vec<&Pattern>)> = Vec::new();
+    for pattern in &patterns {
+        match by_places.iter_mut().find(|(places, _)| *places == pattern.places) {
+            Some((_, same)) => same.push(pattern),
+            None => by_places.push((&pattern.places, vec![pattern])),
+        }
+    }
+    for (_, same) in &by_places {
+        predicting.patterns(same);
+    }
+    let mut candidates = predicting.found;
+    // Stable: of each kind in the order of their places.
+    candidates.sort_by_key(|candidate| !candidate.uncertain.is_empty());
+    let counts = Counts {
+        captured: trace.events.len(),
+        reduced: sync + pairs.accesses,
+        sync,
+        granules: filtered.granules_seen,
+        granules_left: filtered.bytes.len(),
+        places: pairs.by_places.len(),
+        patterns: patterns.len(),
+        left_out: pairs.left_out,
+        patterns_cut,
+    };
+    Prediction { candidates, counts }
+}
+
+fn is_synchronisation(kind: &EventKind) -> bool {
+    !matches!(
+        kind,
+        EventKind::Access { .. }
+            | EventKind::Atomic { .. }
+            | EventKind::Alloc { .. }
+            | EventKind::Free { .. }
+            | EventKind::Fence { .. }
+            | EventKind::BranchBegin { .. }
+            | EventKind::BranchEnd
+            | EventKind::Choose { .. }
+    )
+}
+
+struct Predicting<'a> {
+    prepared: &'a Prepared<'a>,
+    options: &'a Options,
+    recorded: Recorded,
+    found: Vec<Candidate>,
+}
+
+impl Predicting<'_> {
+    /// One pair of places.
+    fn places(&mut self, _places: (SiteId, SiteId), series: &[(u32, u32)], pairs: &Pairs) {
+        let mut found = 0;
+        for values in [Values::Deciding, Values::Atomics] {
+            for (a, b) in series.iter().take(self.options.attempts) {
+                if found >= self.options.candidates {
+                    return;
+                }
+                let (a, b) = (&pairs.series[*a as usize], &pairs.series[*b as usize]);
+                if let Some(race) = sync_preserving::race(self.prepared, values, a, b) {
+                    let error = Error::Race { first: race.first, second: race.second };
+                    found += usize::from(self.add(error, &race.cut));
+                }
+            }
+            if found > 0 {
+                return;
+            }
+        }
+    }
+
+    /// Patterns of the same places.
+    fn patterns(&mut self, patterns: &[&Pattern]) {
+        let mut found = 0;
+        for values in [Values::Deciding, Values::Atomics] {
+            for pattern in patterns.iter().take(self.options.attempts) {
+                if found >= self.options.candidates {
+                    return;
+                }
+                if let Some(stuck) = lock_graph::deadlock(self.prepared, values, pattern) {
+                    found += usize::from(self.add(Error::Deadlock { blocked: stuck.blocked }, &stuck.cut));
+                }
+            }
+            if found > 0 {
+                return;
+            }
+        }
+    }
+
+    /// So many events of each thread, in the order of the trace.
+    fn add(&mut self, error: Error, cut: &[u32]) -> bool {
+        let of_threads = self.prepared.of_thread.iter().zip(cut);
+        let mut order: Vec<usize> = of_threads
+            .flat_map(|(events, upto)| events[..*upto as usize].iter().map(|index| *index as usize))
+            .collect();
+        order.sort_unstable();
+        let uncertain = data_flow::uncertain(self.prepared, &self.recorded, &order);
+        let candidate = Candidate { error, order, method: Method::SyncPreserving, uncertain };
+        if self.found.iter().any(|other| other.error == candidate.error && other.order == candidate.order) {
+            return false;
+        }
+        self.found.push(candidate);
+        true
+    }
+}
