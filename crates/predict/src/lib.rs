@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod candidate;
+pub mod legality;
 pub mod reordering;
 
 pub use candidate::{Candidate, Error, Method};
