@@ -7,7 +7,8 @@ pub struct Candidate {
     /// Events of the trace by index, in the order to be enforced. The events of `error` are not in it: they come next in their threads.
     pub order: Vec<usize>,
     pub method: Method,
-    /// Reads in the order that may decide control flow, or an address, and whose value may differ from the recorded one.
+    /// Reads in the order that may decide control flow, or an address, and whose value may differ from the recorded one; sorted. See
+    /// [`legality::uncertain`](crate::legality::uncertain).
     pub uncertain: Vec<usize>,
 }
 

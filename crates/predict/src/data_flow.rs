@@ -1,5 +1,6 @@
 //! Which deciding reads of a reordering may read another value than the recorded one: the definition of *concrete*, step by step.
 
+use crate::Error;
 use crate::prepared::Prepared;
 use crate::reads_from::granules;
 use raddle_base::fast_hash::FastMap;
@@ -76,14 +77,28 @@ impl Recorded {
     }
 }
 
-/// The deciding reads of this order that are not concrete.
-pub(crate) fn uncertain(prepared: &Prepared<'_>, recorded: &Recorded, order: &[usize]) -> Vec<usize> {
+/// The deciding reads of this order that are not concrete, and those of read-modify-writes in the error; sorted. The same as
+/// [`legality::uncertain`](crate::legality::uncertain), in linear time.
+pub(crate) fn uncertain(
+    prepared: &Prepared<'_>,
+    recorded: &Recorded,
+    order: &[usize],
+    error: &Error,
+) -> Vec<usize> {
     let mut memory = Memory::default();
     let mut concrete = vec![true; prepared.threads()];
     let mut found = Vec::new();
-    for &index in order {
+    let ends = match *error {
+        Error::Race { first, second } => [first, second].map(Some),
+        Error::Deadlock { .. } => [None; 2],
+    };
+    for (place, &index) in order.iter().chain(ends.iter().flatten()).enumerate() {
         let event = prepared.event(index);
         let Some((loc, reads, writes)) = touch(&event.kind) else { continue };
+        let of_error = place >= order.len();
+        if of_error && !(reads && writes) {
+            continue;
+        }
         let thread = event.thread.0 as usize;
         if reads {
             let mut byte = 0;
@@ -96,17 +111,18 @@ pub(crate) fn uncertain(prepared: &Prepared<'_>, recorded: &Recorded, order: &[u
                 byte += 1;
             });
             if !is_concrete {
-                concrete[thread] = false;
+                concrete[thread] &= of_error;
                 if prepared.input.deciding.contains(event.site) {
                     found.push(index);
                 }
             }
         }
-        if writes {
+        if writes && !of_error {
             let value = Value { writer: index as u32, concrete: concrete[thread] };
             memory.each(loc, |byte| *byte = Some(value));
         }
     }
+    found.sort_unstable();
     found
 }
 

@@ -14,6 +14,7 @@ mod candidate;
 mod closure;
 mod data_flow;
 mod filter;
+pub mod legality;
 mod lock_graph;
 mod pairs;
 mod prediction;

@@ -160,7 +160,7 @@ impl Predicting<'_> {
             .flat_map(|(events, upto)| events[..*upto as usize].iter().map(|index| *index as usize))
             .collect();
         order.sort_unstable();
-        let uncertain = data_flow::uncertain(self.prepared, &self.recorded, &order);
+        let uncertain = data_flow::uncertain(self.prepared, &self.recorded, &order, &error);
         let candidate = Candidate { error, order, method: Method::SyncPreserving, uncertain };
         if self.found.iter().any(|other| other.error == candidate.error && other.order == candidate.order) {
             return false;
