@@ -87,7 +87,7 @@ impl<'a> Closure<'a> {
 
     fn raise(&mut self, thread: usize, upto: u32) {
         if upto > self.cut[thread] {
-            self.cut[thread] = upto;
+            self.cut[thread] = self.prepared.whole_steps(thread, upto);
             self.work.push(thread);
         }
     }

@@ -112,8 +112,16 @@ struct Last {
 struct FixedOrder {
     clocks: Vec<VectorClock>,
     created: BTreeMap<ThreadId, VectorClock>,
-    barriers: FastMap<Addr, BTreeMap<u32, VectorClock>>,
+    barriers: FastMap<Addr, BTreeMap<u32, Round>>,
     onces: FastMap<Addr, VectorClock>,
+}
+
+/// Of a barrier: what all arrivals together know.
+#[derive(Default)]
+struct Round {
+    clock: VectorClock,
+    arrived: u32,
+    left: u32,
 }
 
 impl FixedOrder {
@@ -153,12 +161,16 @@ impl FixedOrder {
             EventKind::BarrierArrive { barrier, round } => {
                 let given = self.give(me);
                 let rounds = self.barriers.entry(barrier).or_default();
-                rounds.retain(|number, _| number.saturating_add(1) >= round);
-                rounds.entry(round).or_default().join(&given);
+                rounds.retain(|number, earlier| *number >= round || earlier.left < earlier.arrived);
+                let present = rounds.entry(round).or_default();
+                present.clock.join(&given);
+                present.arrived += 1;
             }
             EventKind::BarrierLeave { barrier, round } => {
-                let arrived = self.barriers.get(&barrier).and_then(|rounds| rounds.get(&round)).cloned();
-                if let Some(arrived) = arrived {
+                let present = self.barriers.get_mut(&barrier).and_then(|rounds| rounds.get_mut(&round));
+                if let Some(present) = present {
+                    present.left += 1;
+                    let arrived = present.clock.clone();
                     self.clock(me).join(&arrived);
                 }
             }

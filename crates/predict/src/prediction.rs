@@ -3,7 +3,8 @@
 use crate::closure::Values;
 use crate::data_flow::{self, Recorded};
 use crate::filter::filter;
-use crate::lock_graph::{self, Pattern};
+use crate::legality::{Index, State};
+use crate::lock_graph::{self, Pattern, Stuck};
 use crate::pairs::{self, Pairs};
 use crate::prepared::Prepared;
 use crate::sync_preserving;
@@ -126,7 +127,7 @@ impl Predicting<'_> {
                 let (a, b) = (&pairs.series[*a as usize], &pairs.series[*b as usize]);
                 if let Some(race) = sync_preserving::race(self.prepared, values, a, b) {
                     let error = Error::Race { first: race.first, second: race.second };
-                    found += usize::from(self.add(error, &race.cut));
+                    found += usize::from(self.add(error, self.order(&race.cut)));
                 }
             }
             if found > 0 {
@@ -144,7 +145,7 @@ impl Predicting<'_> {
                     return;
                 }
                 if let Some(stuck) = lock_graph::deadlock(self.prepared, values, pattern) {
-                    found += usize::from(self.add(Error::Deadlock { blocked: stuck.blocked }, &stuck.cut));
+                    found += usize::from(self.add_deadlock(stuck));
                 }
             }
             if found > 0 {
@@ -154,12 +155,43 @@ impl Predicting<'_> {
     }
 
     /// So many events of each thread, in the order of the trace.
-    fn add(&mut self, error: Error, cut: &[u32]) -> bool {
+    fn order(&self, cut: &[u32]) -> Vec<usize> {
         let of_threads = self.prepared.of_thread.iter().zip(cut);
-        let mut order: Vec<usize> = of_threads
-            .flat_map(|(events, upto)| events[..*upto as usize].iter().map(|index| *index as usize))
-            .collect();
+        let events = of_threads.flat_map(|(events, upto)| &events[..*upto as usize]);
+        let mut order: Vec<usize> = events.map(|index| *index as usize).collect();
         order.sort_unstable();
+        order
+    }
+
+    /// Anybody may post, so threads that wait for semaphores are stuck only when all others have done what they can.
+    fn with_all_others(&self, mut order: Vec<usize>, blocked: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
+        let index = Index::new(self.prepared.input);
+        let mut state = State::new(&index);
+        order.iter().for_each(|&event| state.take(event));
+        loop {
+            let next = state.nexts().into_iter().filter(|event| !blocked.contains(event));
+            let Some(next) = next.filter(|event| state.is_possible(*event)).min() else { break };
+            state.take(next);
+            order.push(next);
+        }
+        let stuck = state.smallest_deadlock();
+        (!stuck.is_empty()).then_some((order, stuck))
+    }
+
+    fn add_deadlock(&mut self, stuck: Stuck) -> bool {
+        let order = self.order(&stuck.cut);
+        let is_semaphore =
+            |event: &usize| matches!(self.prepared.event(*event).kind, EventKind::SemWait { .. });
+        if !stuck.blocked.iter().any(is_semaphore) {
+            return self.add(Error::Deadlock { blocked: stuck.blocked }, order);
+        }
+        match self.with_all_others(order, &stuck.blocked) {
+            Some((order, blocked)) => self.add(Error::Deadlock { blocked }, order),
+            None => false,
+        }
+    }
+
+    fn add(&mut self, error: Error, order: Vec<usize>) -> bool {
         let uncertain = data_flow::uncertain(self.prepared, &self.recorded, &order, &error);
         let candidate = Candidate { error, order, method: Method::SyncPreserving, uncertain };
         if self.found.iter().any(|other| other.error == candidate.error && other.order == candidate.order) {

@@ -11,7 +11,7 @@
 use crate::reads_from::Writers;
 use crate::{Input, semaphores};
 use raddle_base::fast_hash::FastMap;
-use raddle_event::{Addr, AtomicOp, Event, EventKind, LockMode, ThreadId, WakeReason};
+use raddle_event::{Addr, Event, EventKind, LockMode, ThreadId, WakeReason};
 use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) struct Prepared<'a> {
@@ -24,7 +24,6 @@ pub(crate) struct Prepared<'a> {
     pub(crate) edges: Vec<Vec<Edge>>,
     /// Of each thread, in order of their acquisitions.
     pub(crate) sections: Vec<Vec<Section>>,
-    pub(crate) locks: u32,
 }
 
 /// The event at `at` of its thread comes after the first `upto` events of `thread`.
@@ -72,11 +71,16 @@ impl<'a> Prepared<'a> {
             ..Building::default()
         };
         let semaphores = semaphores::uses(input);
+        let blocks = events.iter().filter_map(|event| match event.kind {
+            EventKind::Alloc { object } | EventKind::Free { object } => Some((object.0, Life::default())),
+            _ => None,
+        });
+        building.blocks = blocks.collect();
         for (index, event) in events.iter().enumerate() {
             building.take(&input, &semaphores, index, event);
         }
-        let Building { of_thread, position, edges, sections, locks, .. } = building;
-        Self { input, of_thread, position, edges: edges.lists, sections, locks: locks.len() as u32 }
+        let Building { of_thread, position, edges, sections, .. } = building;
+        Self { input, of_thread, position, edges: edges.lists, sections }
     }
 
     /// One more than the largest number of a thread in the event.
@@ -92,12 +96,16 @@ impl<'a> Prepared<'a> {
         self.of_thread.len()
     }
 
-    pub(crate) fn event(&self, index: usize) -> &'a Event {
-        &self.input.trace.events[index]
+    /// Both halves of a condition wait and its mutex are one step.
+    pub(crate) fn whole_steps(&self, thread: usize, upto: u32) -> u32 {
+        let own = &self.of_thread[thread];
+        let last = upto.checked_sub(1).map(|last| self.event(own[last as usize] as usize).kind);
+        let is_half = matches!(last, Some(EventKind::WaitBegin { .. } | EventKind::WaitEnd { .. }));
+        if is_half && (upto as usize) < own.len() { upto + 1 } else { upto }
     }
 
-    pub(crate) fn thread(&self, index: usize) -> usize {
-        self.event(index).thread.0 as usize
+    pub(crate) fn event(&self, index: usize) -> &'a Event {
+        &self.input.trace.events[index]
     }
 }
 
@@ -148,17 +156,19 @@ struct Building {
     position: Vec<u32>,
     edges: Edges,
     sections: Vec<Vec<Section>>,
+    /// Of this life of each lock.
     locks: FastMap<Addr, u32>,
+    lock_count: u32,
     /// Sections of a lock that are open: thread and place in its list.
     open: FastMap<u32, Vec<(usize, usize)>>,
     creations: BTreeMap<ThreadId, (usize, u32)>,
     conditions: FastMap<Addr, Condition>,
-    /// By barrier: rounds with the arrivals of each.
-    barriers: FastMap<Addr, Vec<(u32, Vec<(usize, u32)>)>>,
+    barriers: FastMap<Addr, Vec<Round>>,
     posts: FastMap<Addr, Posts>,
     onces: FastMap<Addr, (usize, u32)>,
     lives: FastMap<Addr, Life>,
-    blocks: Vec<Option<Life>>,
+    /// Of objects that are allocated or released.
+    blocks: FastMap<u32, Life>,
     writers: Writers,
 }
 
@@ -177,6 +187,13 @@ struct Wake {
     /// A signal for one wait.
     single: bool,
     woken: Option<ThreadId>,
+}
+
+/// Of a barrier.
+struct Round {
+    number: u32,
+    arrivals: Vec<(usize, u32)>,
+    left: usize,
 }
 
 #[derive(Default)]
@@ -221,6 +238,11 @@ impl Building {
         }
         match event.kind {
             EventKind::Create { child } => _ = self.creations.insert(child, (me, at)),
+            EventKind::Detach { child } => {
+                if let Some(&(parent, created)) = self.creations.get(&child) {
+                    self.order(me, at, parent, created + 1);
+                }
+            }
             EventKind::Join { child } => {
                 let length = self.of_thread[child.0 as usize].len() as u32;
                 self.order(me, at, child.0 as usize, length);
@@ -290,37 +312,31 @@ impl Building {
             }
             EventKind::SyncInit { object } | EventKind::SyncDestroy { object } => {
                 self.renew(object, me, at);
+                self.locks.remove(&object);
                 self.posts.remove(&object);
                 self.onces.remove(&object);
             }
             EventKind::Alloc { object } => {
-                let number = object.0 as usize;
-                if number < MOST_OBJECTS {
-                    if self.blocks.len() <= number {
-                        self.blocks.resize_with(number + 1, || None);
-                    }
-                    self.blocks[number] = Some(Life { began: Some((me, at)), uses: vec![(me, at)] });
+                let before =
+                    self.blocks.insert(object.0, Life { began: Some((me, at)), uses: vec![(me, at)] });
+                for (user, last) in before.map(|life| life.uses).unwrap_or_default() {
+                    self.order(me, at, user, last + 1);
                 }
             }
+            // What comes later is a use after the release, which may come before it.
             EventKind::Free { object } => {
-                if let Some(life) = self.blocks.get_mut(object.0 as usize).and_then(Option::take) {
-                    for (user, last) in life.uses {
-                        self.order(me, at, user, last + 1);
-                    }
+                let life = self.blocks.entry(object.0).or_default();
+                let (uses, began) = (life.uses.clone(), life.touch(me, at));
+                for (user, last) in uses.into_iter().chain(began) {
+                    self.order(me, at, user, last + 1);
                 }
             }
-            EventKind::Access { loc, .. } => {
+            EventKind::Access { loc, .. } | EventKind::Atomic { loc, .. } => {
                 self.use_block(loc.object.0, me, at);
-                self.writers.access(event, at, input.deciding, &mut |edge| self.edges.data(me, edge));
-            }
-            EventKind::Atomic { loc, op } => {
-                self.use_block(loc.object.0, me, at);
-                let _: AtomicOp = op;
                 self.writers.access(event, at, input.deciding, &mut |edge| self.edges.data(me, edge));
             }
             EventKind::Begin
             | EventKind::End
-            | EventKind::Detach { .. }
             | EventKind::Fence { .. }
             | EventKind::BranchBegin { .. }
             | EventKind::BranchEnd
@@ -342,7 +358,7 @@ impl Building {
     }
 
     fn use_block(&mut self, object: u32, me: usize, at: u32) {
-        if let Some(Some(life)) = self.blocks.get_mut(object as usize)
+        if let Some(life) = self.blocks.get_mut(&object)
             && let Some((thread, position)) = life.touch(me, at)
         {
             self.order(me, at, thread, position + 1);
@@ -362,8 +378,9 @@ impl Building {
     }
 
     fn acquire(&mut self, lock: Addr, mode: LockMode, me: usize, at: u32, input: &Input<'_>) {
-        let number = self.locks.len() as u32;
+        let number = self.lock_count;
         let lock = *self.locks.entry(lock).or_insert(number);
+        self.lock_count += u32::from(lock == number);
         let wakes = at > 0 && {
             let before = self.of_thread[me][at as usize - 1] as usize;
             matches!(input.trace.events[before].kind, EventKind::WaitEnd { .. })
@@ -422,12 +439,14 @@ impl Building {
 
     fn arrive(&mut self, barrier: Addr, round: u32, me: usize, at: u32) {
         let rounds = self.barriers.entry(barrier).or_default();
-        rounds.retain(|(number, _)| number.saturating_add(1) >= round);
-        let before = rounds.iter().filter(|(number, _)| *number < round);
-        let before: Vec<(usize, u32)> = before.flat_map(|(_, arrivals)| arrivals.iter().copied()).collect();
-        match rounds.iter_mut().find(|(number, _)| *number == round) {
-            Some((_, arrivals)) => arrivals.push((me, at)),
-            None => rounds.push((round, vec![(me, at)])),
+        rounds.retain(|earlier| {
+            earlier.number.saturating_add(1) >= round || earlier.left < earlier.arrivals.len()
+        });
+        let before = rounds.iter().filter(|earlier| earlier.number < round);
+        let before: Vec<(usize, u32)> = before.flat_map(|earlier| earlier.arrivals.iter().copied()).collect();
+        match rounds.iter_mut().find(|one| one.number == round) {
+            Some(one) => one.arrivals.push((me, at)),
+            None => rounds.push(Round { number: round, arrivals: vec![(me, at)], left: 0 }),
         }
         for (thread, position) in before {
             self.order(me, at, thread, position + 1);
@@ -435,10 +454,12 @@ impl Building {
     }
 
     fn leave(&mut self, barrier: Addr, round: u32, me: usize, at: u32) {
-        let Some(rounds) = self.barriers.get(&barrier) else { return };
-        let arrivals =
-            rounds.iter().find(|(number, _)| *number == round).map(|(_, arrivals)| arrivals.clone());
-        for (thread, position) in arrivals.unwrap_or_default() {
+        let rounds = self.barriers.get_mut(&barrier);
+        let Some(one) = rounds.and_then(|rounds| rounds.iter_mut().find(|one| one.number == round)) else {
+            return;
+        };
+        one.left += 1;
+        for (thread, position) in one.arrivals.clone() {
             self.order(me, at, thread, position + 1);
         }
     }
@@ -480,6 +501,3 @@ impl Edges {
         }
     }
 }
-
-/// Numbers of objects that a trace of this size can have.
-const MOST_OBJECTS: usize = 1 << 28;
