@@ -21,6 +21,7 @@ mod prediction;
 mod prepared;
 mod reads_from;
 pub mod reordering;
+mod reversal;
 mod semaphores;
 mod sync_preserving;
 

@@ -4,13 +4,15 @@ use crate::closure::Values;
 use crate::data_flow::{self, Recorded};
 use crate::filter::filter;
 use crate::legality::{Index, State};
-use crate::lock_graph::{self, Pattern, Stuck};
-use crate::pairs::{self, Pairs};
+use crate::lock_graph::{self, Pattern};
+use crate::pairs::{self, Pairs, Series};
 use crate::prepared::Prepared;
+use crate::reversal;
 use crate::sync_preserving;
 use crate::{Candidate, Error, Input, Method};
 use raddle_base::SiteId;
 use raddle_event::EventKind;
+use std::cell::OnceCell;
 
 /// What is looked for, and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +21,15 @@ pub struct Options {
     pub candidates: usize,
     /// Pairs of series that are tried for each pair of places until there are so many.
     pub attempts: usize,
+    /// The same for reorderings in which critical sections change places.
+    pub reversals: usize,
+    /// These are looked for in traces up to so many events.
+    pub reversal_events: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { candidates: 3, attempts: 48 }
+        Self { candidates: 3, attempts: 48, reversals: 8, reversal_events: 1_000_000 }
     }
 }
 
@@ -62,10 +68,15 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     let prepared = Prepared::new(input);
     let (patterns, patterns_cut) = lock_graph::patterns(&prepared);
     let sync = trace.events.iter().filter(|event| is_synchronisation(&event.kind)).count();
-    let mut predicting =
-        Predicting { prepared: &prepared, options, recorded: Recorded::of(trace), found: Vec::new() };
-    for (places, series) in &pairs.by_places {
-        predicting.places(*places, series, &pairs);
+    let mut predicting = Predicting {
+        prepared: &prepared,
+        options,
+        recorded: Recorded::of(trace),
+        index: OnceCell::new(),
+        found: Vec::new(),
+    };
+    for series in pairs.by_places.values() {
+        predicting.places(series, &pairs);
     }
     let mut by_places: Vec<(&[SiteId], Vec<&Pattern>)> = Vec::new();
     for pattern in &patterns {
@@ -112,22 +123,34 @@ struct Predicting<'a> {
     prepared: &'a Prepared<'a>,
     options: &'a Options,
     recorded: Recorded,
+    /// For what goes step by step; made when it is needed.
+    index: OnceCell<Index<'a>>,
     found: Vec<Candidate>,
 }
 
 impl Predicting<'_> {
     /// One pair of places.
-    fn places(&mut self, _places: (SiteId, SiteId), series: &[(u32, u32)], pairs: &Pairs) {
-        let mut found = 0;
+    fn places(&mut self, series: &[(u32, u32)], pairs: &Pairs) {
         for values in [Values::Deciding, Values::Atomics] {
+            let mut found = 0;
             for (a, b) in series.iter().take(self.options.attempts) {
-                if found >= self.options.candidates {
-                    return;
-                }
                 let (a, b) = (&pairs.series[*a as usize], &pairs.series[*b as usize]);
                 if let Some(race) = sync_preserving::race(self.prepared, values, a, b) {
                     let error = Error::Race { first: race.first, second: race.second };
-                    found += usize::from(self.add(error, self.order(&race.cut)));
+                    found += usize::from(self.add(error, self.order(&race.cut), Method::SyncPreserving));
+                }
+                if found >= self.options.candidates {
+                    return;
+                }
+            }
+            if found > 0 {
+                return;
+            }
+            for (a, b) in series.iter().take(self.options.reversals) {
+                let (a, b) = (&pairs.series[*a as usize], &pairs.series[*b as usize]);
+                found += usize::from(self.reversed(values, a, b));
+                if found >= self.options.candidates {
+                    return;
                 }
             }
             if found > 0 {
@@ -136,16 +159,59 @@ impl Predicting<'_> {
         }
     }
 
+    /// Of two series, the first and the last accesses of each.
+    fn reversed(&mut self, values: Values, a: &Series, b: &Series) -> bool {
+        let ends = |series: &Series| {
+            let mut ends = vec![series.events[0], series.events[series.events.len() - 1]];
+            ends.dedup();
+            ends
+        };
+        for one in ends(a) {
+            for other in ends(b) {
+                let at = |event: u32| self.prepared.position[event as usize];
+                let places = [(a.thread, at(one)), (b.thread, at(other))];
+                if let Some(order) = self.before(values, &places) {
+                    let error =
+                        Error::Race { first: one.min(other) as usize, second: one.max(other) as usize };
+                    return self.add(error, order, Method::SyncReversal);
+                }
+            }
+        }
+        false
+    }
+
+    fn before(&self, values: Values, ends: &[(usize, u32)]) -> Option<Vec<usize>> {
+        if self.prepared.position.len() > self.options.reversal_events {
+            return None;
+        }
+        let index = self.index.get_or_init(|| Index::new(self.prepared.input));
+        reversal::before(self.prepared, index, values, ends)
+    }
+
     /// Patterns of the same places.
     fn patterns(&mut self, patterns: &[&Pattern]) {
-        let mut found = 0;
         for values in [Values::Deciding, Values::Atomics] {
+            let mut found = 0;
             for pattern in patterns.iter().take(self.options.attempts) {
+                if let Some(stuck) = lock_graph::deadlock(self.prepared, values, pattern) {
+                    let order = self.order(&stuck.cut);
+                    found += usize::from(self.add_deadlock(stuck.blocked, order, Method::SyncPreserving));
+                }
                 if found >= self.options.candidates {
                     return;
                 }
-                if let Some(stuck) = lock_graph::deadlock(self.prepared, values, pattern) {
-                    found += usize::from(self.add_deadlock(stuck));
+            }
+            if found > 0 {
+                return;
+            }
+            for pattern in patterns.iter().take(self.options.reversals) {
+                let ends: Vec<(usize, u32)> =
+                    pattern.waits.iter().map(|(thread, waits)| (*thread, waits[0].0)).collect();
+                if let Some(order) = self.before(values, &ends) {
+                    let mut blocked: Vec<usize> =
+                        pattern.waits.iter().map(|(_, waits)| waits[0].1 as usize).collect();
+                    blocked.sort_unstable();
+                    found += usize::from(self.add_deadlock(blocked, order, Method::SyncReversal));
                 }
             }
             if found > 0 {
@@ -165,8 +231,8 @@ impl Predicting<'_> {
 
     /// Anybody may post, so threads that wait for semaphores are stuck only when all others have done what they can.
     fn with_all_others(&self, mut order: Vec<usize>, blocked: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
-        let index = Index::new(self.prepared.input);
-        let mut state = State::new(&index);
+        let index = self.index.get_or_init(|| Index::new(self.prepared.input));
+        let mut state = State::new(index);
         order.iter().for_each(|&event| state.take(event));
         loop {
             let next = state.nexts().into_iter().filter(|event| !blocked.contains(event));
@@ -178,22 +244,21 @@ impl Predicting<'_> {
         (!stuck.is_empty()).then_some((order, stuck))
     }
 
-    fn add_deadlock(&mut self, stuck: Stuck) -> bool {
-        let order = self.order(&stuck.cut);
+    fn add_deadlock(&mut self, blocked: Vec<usize>, order: Vec<usize>, method: Method) -> bool {
         let is_semaphore =
             |event: &usize| matches!(self.prepared.event(*event).kind, EventKind::SemWait { .. });
-        if !stuck.blocked.iter().any(is_semaphore) {
-            return self.add(Error::Deadlock { blocked: stuck.blocked }, order);
+        if !blocked.iter().any(is_semaphore) {
+            return self.add(Error::Deadlock { blocked }, order, method);
         }
-        match self.with_all_others(order, &stuck.blocked) {
-            Some((order, blocked)) => self.add(Error::Deadlock { blocked }, order),
+        match self.with_all_others(order, &blocked) {
+            Some((order, blocked)) => self.add(Error::Deadlock { blocked }, order, method),
             None => false,
         }
     }
 
-    fn add(&mut self, error: Error, order: Vec<usize>) -> bool {
+    fn add(&mut self, error: Error, order: Vec<usize>, method: Method) -> bool {
         let uncertain = data_flow::uncertain(self.prepared, &self.recorded, &order, &error);
-        let candidate = Candidate { error, order, method: Method::SyncPreserving, uncertain };
+        let candidate = Candidate { error, order, method, uncertain };
         if self.found.iter().any(|other| other.error == candidate.error && other.order == candidate.order) {
             return false;
         }
