@@ -190,6 +190,31 @@ fn bytes_that_took_effect_among_atomics_come_once() {
     assert_eq!(ranges, [(start, 5), (start + 7, 1), (start + 5, 2)]);
 }
 
+/// A write that is logged between an atomic store and a load, and that comes after the load and after another write, which ended the atomics.
+#[test]
+fn a_write_after_the_end_of_the_atomics_stands_there() {
+    let mut logs = vec![Log::default(), Log::default(), Log::default()];
+    logs[0].add(&[(Kind::Store, 3, 1, 1, 0x8000, vec![4]), (Kind::Post, 0, 7, 1, 0x7000, vec![])]);
+    logs[1].add(&[(Kind::Write, 2, 2, 2, 0x8000, vec![]), (Kind::End, 0, 8, 2, 0, vec![])]);
+    logs[2].add(&[
+        (Kind::Load, 2, 3, 3, 0x8000, vec![4]),
+        (Kind::Write, 2, 4, 3, 0x8000, vec![]),
+        (Kind::WriteAmong, 0, 5, 3, 0x8000, vec![0b1111]),
+        (Kind::Post, 0, 6, 3, 0x7000, vec![]),
+    ]);
+    let recorded = read_bytes(&file(&logs)).unwrap();
+    let found: Vec<(u32, bool)> = recorded
+        .trace
+        .events
+        .iter()
+        .filter(|event| matches!(event.kind, EventKind::Atomic { .. } | EventKind::Access { .. }))
+        .map(|event| (event.thread.0, matches!(event.kind, EventKind::Access { .. })))
+        .collect();
+    let late = [(1, true); 4];
+    assert_eq!(found[..3], [(0, false), (2, false), (2, true)]);
+    assert_eq!(found[3..], late);
+}
+
 #[test]
 fn a_wait_loop_knows_whether_it_waited() {
     let mut log = Log::default();

@@ -40,6 +40,11 @@ pub fn enter(thread: &Thread) {
     compiler_fence(SeqCst);
 }
 
+/// For hot.c, after it went in and saw that it must look closer.
+pub fn wait_outside(thread: &Thread) {
+    enter_slowly(thread, thread.inside.load(Relaxed) - 1);
+}
+
 #[inline(always)]
 pub fn leave(thread: &Thread) {
     compiler_fence(SeqCst);

@@ -3,6 +3,7 @@
 use crate::atomics::{self, Operation, Order};
 use crate::block::Block;
 use crate::cells;
+use crate::gate;
 use crate::lanes::Kind;
 use crate::log::{self, What};
 use crate::objects;
@@ -148,6 +149,14 @@ pub extern "C" fn __raddle_slow_atomic_enter(
 pub extern "C" fn __raddle_slow_atomic_leave(token: *mut c_void, succeeded: u32) {
     if let Some(thread) = unsafe { token.cast::<thread::Thread>().as_mut() } {
         atomics::leave(thread, succeeded != 0);
+    }
+}
+
+/// The thread went in while somebody wants to be alone.
+#[unsafe(no_mangle)]
+pub extern "C" fn __raddle_wait_outside() {
+    if let Some(thread) = thread::current() {
+        gate::wait_outside(thread);
     }
 }
 

@@ -159,6 +159,8 @@ extern void __raddle_slow_write(void *p, uint64_t bytes, uint32_t site);
 
 /* Somebody wants to be alone in the runtime (gate.rs). */
 extern uint8_t __raddle_careful;
+/* Waits until nobody wants to, of a thread that has gone in. */
+extern void __raddle_wait_outside(void);
 
 RADDLE_SLOW void raddle_write_harder(void *p, uint64_t bytes, uint32_t site)
 {
@@ -707,7 +709,8 @@ static __attribute__((noinline)) void raddle_atomic_leave_harder(void *token, ui
             return;
         struct raddle_pending access = {.record = quick->record, .p = quick->p, .size = quick->what & 0xff,
                                         .kind = quick->what >> 8 & 0xff, .order = quick->what >> 16 & 0xff, .site = quick->site};
-        ++*(volatile uint32_t *)__raddle_self.inside;
+        if (!raddle_go_in())
+            __raddle_wait_outside();
         raddle_atomic_left(&access, quick->state, succeeded);
         quick->seen = (stores ? __raddle_self.epoch : writer) | RADDLE_TAG;
     } else if ((uint64_t)token & 1) {

@@ -5,7 +5,7 @@
 //! a Linux process on x86-64 apart. Memory that a program maps by hand 16 TiB from other memory of its own would share cells, which
 //! errs towards false races; nothing the kernel places by itself does.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 pub const GRANULE: usize = 4;
 pub const CELLS: usize = 0x1000_0000_0000;
@@ -34,6 +34,11 @@ pub const REGION: usize = 1 << 20;
 /// Bytes of the program whose cells fill a page.
 pub const CELL_PAGE: usize = 2048;
 pub const PAGE: usize = 4096;
+/// Bytes of the program whose marks in [`TOUCHED`] fill a page.
+const AREA: usize = PAGE * REGION;
+
+/// Whether an area has a mark. The system knows which pages of marks exist, but not of those that it has swapped out.
+static AREAS: [AtomicBool; SPAN / AREA] = [const { AtomicBool::new(false) }; SPAN / AREA];
 
 /// Reserves everything. Physical memory is used only where something is written.
 pub fn map() -> Result<(), ()> {
@@ -135,6 +140,7 @@ pub fn touch(address: usize) {
     if !is_touched(address) {
         touched_page(address).store(1, Relaxed);
         touched(address).store(1, Relaxed);
+        area(address).store(true, Relaxed);
     }
 }
 
@@ -147,26 +153,20 @@ pub fn touched_page(address: usize) -> &'static AtomicU8 {
     unsafe { &*((TOUCHED_PAGES + (address & MASK) / CELL_PAGE) as *const AtomicU8) }
 }
 
+fn area(address: usize) -> &'static AtomicBool {
+    &AREAS[(address & MASK) / AREA]
+}
+
 fn touched(address: usize) -> &'static AtomicU8 {
     unsafe { &*((TOUCHED + (address & MASK) / REGION) as *const AtomicU8) }
 }
 
 /// Calls `visit` with the start of every page of cells that may have some that are not clean.
 pub fn each_touched(mut visit: impl FnMut(usize)) {
-    const REGIONS: usize = SPAN / REGION;
-    const STEP: usize = 4096;
-    // Only pages of marks that exist are looked at.
-    let mut resident = vec![0_u8; REGIONS / STEP];
-    unsafe { libc::mincore(TOUCHED as *mut libc::c_void, REGIONS, resident.as_mut_ptr()) };
-    for page in (0..resident.len()).filter(|page| resident[*page] & 1 != 0) {
-        for region in page * STEP..(page + 1) * STEP {
-            let start = region * REGION;
-            if touched(start).load(Relaxed) != 0 {
-                (start..start + REGION)
-                    .step_by(CELL_PAGE)
-                    .filter(|page| is_touched(*page))
-                    .for_each(&mut visit);
-            }
+    for from in (0..SPAN).step_by(AREA).filter(|from| area(*from).load(Relaxed)) {
+        let regions = (from..from + AREA).step_by(REGION);
+        for start in regions.filter(|start| touched(*start).load(Relaxed) != 0) {
+            (start..start + REGION).step_by(CELL_PAGE).filter(|page| is_touched(*page)).for_each(&mut visit);
         }
     }
 }
@@ -178,5 +178,46 @@ pub fn drop_shadow(start: usize, end: usize) {
         |side: usize| (CONTEXTS + side * CONTEXTS_APART + (first & MASK), last.saturating_sub(first));
     for (from, bytes) in [(CELLS + ((start & MASK) << 1), (end - start) * 2), contexts(0), contexts(1)] {
         unsafe { libc::madvise(from as *mut libc::c_void, bytes, libc::MADV_DONTNEED) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AREA, CELL_PAGE, PAGE, SPAN, TOUCHED, each_touched, map, touch, touched, untouch};
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
+    /// Puts the file in the place of the first page of marks.
+    fn put(file: &File) {
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let got =
+            unsafe { libc::mmap(TOUCHED as *mut libc::c_void, PAGE, protection, flags, file.as_raw_fd(), 0) };
+        assert_eq!(got as usize, TOUCHED);
+    }
+
+    /// As after a swap: the page of marks is not in memory. A file that was written out and not looked at since is the same to the process.
+    #[test]
+    fn all_touched_pages_are_visited_wherever_their_marks_are() {
+        map().unwrap();
+        let path = std::env::temp_dir().join(format!("raddle-marks-{}", std::process::id()));
+        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file.set_len(PAGE as u64).unwrap();
+        put(&file);
+        let pages = [0, 5 * CELL_PAGE, AREA - CELL_PAGE, 7 * AREA + CELL_PAGE, SPAN - CELL_PAGE];
+        pages.iter().for_each(|page| touch(page + 8));
+        assert_eq!(touched(0) as *const _ as usize, TOUCHED);
+        file.sync_all().unwrap();
+        put(&file);
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        let visited = || {
+            let mut visited = Vec::new();
+            each_touched(|page| visited.push(page));
+            visited
+        };
+        assert_eq!(visited(), pages);
+        untouch(pages[1]);
+        assert_eq!(visited(), [pages[0], pages[2], pages[3], pages[4]]);
     }
 }

@@ -1,7 +1,8 @@
 //! The racy bytes that the detector finds in a native run are exactly those of the closure of what was logged of the same run.
 //!
 //! Random scripts run on real threads, through the hooks and interposed functions that instrumented programs use. Every run is another
-//! interleaving; a failure prints the seed of the script and the trace that was seen.
+//! interleaving; a failure prints the seed of the script and the trace that was seen. `RADDLE_PROGRAMS=a..b` runs these scripts only, each in
+//! the setting that its seed belongs to, as often as the whole test would run scripts.
 
 #[path = "exactness/scripts.rs"]
 mod scripts;
@@ -39,6 +40,9 @@ fn racy_bytes_equal_the_closure() {
         ("every=1,clock=4294967290", 1 << 34),
     ];
     let count = soak::count(SCRIPTS, SCRIPTS_OF_A_SOAK);
+    if let Some(seeds) = soak::named_seeds() {
+        return repeat(&program, &settings, seeds, count);
+    }
     let mut tallies = settings.map(|_| [0_u64; 2]);
     let starts: Vec<u64> = (0..count).step_by(BATCH as usize).collect();
     let mut done = 0;
@@ -46,7 +50,8 @@ fn racy_bytes_equal_the_closure() {
     for start in starts.into_iter().take_while(|_| !soak::is_over()) {
         let end = (start + BATCH).min(count);
         for ((options, first), tally) in settings.iter().zip(&mut tallies) {
-            for found in batch(&program, options, first + start..first + end) {
+            let seeds: Vec<u64> = (first + start..first + end).collect();
+            for found in batch(&program, options, &seeds) {
                 tally[usize::from(found)] += 1;
             }
             done += end - start;
@@ -60,8 +65,26 @@ fn racy_bytes_equal_the_closure() {
     }
 }
 
+/// Named scripts, each in its setting, again and again: every time is another interleaving.
+fn repeat(program: &Path, settings: &[(&str, u64)], seeds: Range<u64>, count: u64) {
+    assert!(!seeds.is_empty(), "no scripts");
+    let mut done = 0;
+    while done < count && !soak::is_over() {
+        for (at, (options, first)) in settings.iter().enumerate() {
+            let end = settings.get(at + 1).map_or(u64::MAX, |(_, next)| *next);
+            let own = seeds.start.max(*first)..seeds.end.min(end);
+            let many: Vec<u64> =
+                own.clone().cycle().take(own.clone().count().next_multiple_of(BATCH as usize)).collect();
+            for some in many.chunks(BATCH as usize) {
+                done += batch(program, options, some).len() as u64;
+            }
+        }
+    }
+    println!("{done} runs of the scripts {seeds:?}");
+}
+
 /// Whether each script had races.
-fn batch(program: &Path, options: &str, seeds: Range<u64>) -> Vec<bool> {
+fn batch(program: &Path, options: &str, seeds: &[u64]) -> Vec<bool> {
     let findings = program.with_extension("jsonl");
     let recorded = program.with_extension("trace");
     let _ = std::fs::remove_file(&findings);
@@ -78,8 +101,8 @@ fn batch(program: &Path, options: &str, seeds: Range<u64>) -> Vec<bool> {
     let mut output = child.stdout.take().unwrap();
     let mut places = Vec::new();
     let mut size = 0;
-    for seed in seeds.clone() {
-        let threads = scripts::random(seed);
+    for seed in seeds {
+        let threads = scripts::random(*seed);
         let mut words = vec![threads.len() as u32];
         for ops in &threads {
             words.push(ops.len() as u32);
@@ -96,25 +119,36 @@ fn batch(program: &Path, options: &str, seeds: Range<u64>) -> Vec<bool> {
     drop(input);
     assert!(child.wait().unwrap().success());
     let lines = std::fs::read_to_string(&findings).unwrap_or_default();
-    assert!(lines.contains("\"race\""));
     let entries = trace::entries(&std::fs::read(&recorded).unwrap());
     let slices = trace::scripts(&entries, size);
     assert_eq!(slices.len(), places.len());
     // Both sides of every race are there, and are of the script that raced.
     let scripts = trace::scripts_of_threads(&slices);
     for line in lines.lines().filter(|line| line.contains("\"race\"")) {
-        sites::check(line, &scripts).unwrap_or_else(|why| panic!("{options} {seeds:?}: {why}\n{line}"));
+        sites::check(line, &scripts).unwrap_or_else(|why| {
+            panic!("{options} {}..={}: {why}\n{line}", seeds[0], seeds[seeds.len() - 1])
+        });
     }
-    let outcomes = seeds.zip(slices.into_iter().zip(places)).map(|(seed, (entries, place))| {
+    let outcomes = seeds.iter().zip(slices.into_iter().zip(places)).map(|(seed, (entries, place))| {
         let (trace, found) = trace::read(entries, place);
         let closure = Closure::of(&trace);
         let expected: BTreeSet<u32> = closure.first_races().keys().map(|byte| byte.offset).collect();
         if found != expected {
             let events: Vec<String> =
                 trace.events.iter().map(|event| format!("{} {:?}", event.thread.0, event.kind)).collect();
-            panic!("{options} {seed}: found {found:?}, expected {expected:?}\n{}", events.join("\n"));
+            panic!(
+                "{options} {seed}: found {found:?}, expected {expected:?}; \
+                 RADDLE_PROGRAMS={seed}..{} runs the script again\n{}",
+                seed + 1,
+                events.join("\n")
+            );
         }
         !found.is_empty()
     });
-    outcomes.collect()
+    let outcomes: Vec<bool> = outcomes.collect();
+    assert!(
+        lines.contains("\"race\"") || !outcomes.contains(&true),
+        "{options}: races that were not written"
+    );
+    outcomes
 }

@@ -18,9 +18,14 @@ pub fn count(slice: u64, all: u64) -> u64 {
 
 /// Seeds from 0 on; `RADDLE_PROGRAMS=a..b` names others.
 pub fn seeds(slice: u64, all: u64) -> Range<u64> {
-    let Ok(named) = std::env::var("RADDLE_PROGRAMS") else { return 0..count(slice, all) };
+    named_seeds().unwrap_or(0..count(slice, all))
+}
+
+/// `RADDLE_PROGRAMS=a..b`.
+pub fn named_seeds() -> Option<Range<u64>> {
+    let named = std::env::var("RADDLE_PROGRAMS").ok()?;
     let parsed = named.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    parsed.unwrap_or_else(|| panic!("RADDLE_PROGRAMS={named} is not of the form from..to"))
+    Some(parsed.unwrap_or_else(|| panic!("RADDLE_PROGRAMS={named} is not of the form from..to")))
 }
 
 /// These cases of a property, as long as there is time. Prints the count when it is dropped.

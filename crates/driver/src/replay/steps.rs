@@ -25,6 +25,9 @@ const NOT_ORDERED: &str = "a native run does not show calls on state of the C li
 /// A semaphore that nobody initialised: the runtime does not know what it counts.
 const COPIED: &str = "a native run does not show semaphores that were copied";
 
+/// The interpreter reads a fixed value there (A-UNINIT).
+const NEVER_WRITTEN: &str = "a native run may have other values in memory that was never written";
+
 /// The witness cannot be run, which `certify` would have said.
 const NOT_FOLLOWED: &str = "the schedule cannot be followed";
 
@@ -107,6 +110,9 @@ fn walked<M: Machine>(machine: &mut M, loaded: &Loaded, witness: &Witness) -> Re
             _ => operation.site.0,
         };
         steps.push(Step { thread, kind, site, variant, value, object });
+    }
+    if machine.assumptions().contains(&"A-UNINIT") {
+        uncontrolled = uncontrolled.or(Some(NEVER_WRITTEN));
     }
     let visible = match &witness.visibility {
         Visibility::SyncOnly => Visible::None,

@@ -15,6 +15,7 @@ use raddle_native::{Checks, Claim, Plan, ReplayRequest, Replayed, replay};
 use raddle_testkit::fixtures::{files, parse};
 use raddle_testkit::programs::{Profile, branchy, generate, knotted};
 use raddle_testkit::random::Random;
+use raddle_testkit::soak;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -50,7 +51,8 @@ fn fixtures_follow_random_schedules() {
 fn random_programs_follow_random_schedules() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut followed = 0;
-    for seed in 0..if is_soak() { 300 } else { 4 } {
+    for seed in soak::cases_of_seeds("programs follow the schedules of the interpreter", soak::seeds(4, 300))
+    {
         let samples = [generate(seed, &Profile::default()), branchy(seed), knotted(seed)];
         for (kind, sample) in samples.iter().enumerate() {
             let file = folder.path().join(format!("program{seed}_{kind}.c"));
@@ -59,7 +61,46 @@ fn random_programs_follow_random_schedules() {
         }
     }
     println!("{followed} schedules");
-    assert!(followed >= 20, "only {followed}");
+    assert!(followed >= 20 || soak::named_seeds().is_some(), "only {followed}");
+}
+
+/// Which way the thread goes depends on what lies in `ids[0]`. Found by the test above, in a program that gives one argument twice.
+const READS_WHAT_NOBODY_WROTE: &str = "
+#include <pthread.h>
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void init(void) {}
+static void *worker(void *id) {
+  if (*(int *)id == 0)
+    pthread_once(&once, init);
+  return 0;
+}
+int main(void) {
+  int ids[2];
+  pthread_t thread;
+  ids[1] = 0;
+  pthread_create(&thread, 0, worker, &ids[0]);
+  pthread_join(thread, 0);
+  return ids[1];
+}
+";
+
+#[test]
+fn what_was_never_written_is_left_to_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let written = READS_WHAT_NOBODY_WROTE.replace("ids[1] = 0", "ids[0] = ids[1] = 0");
+    let left = [READS_WHAT_NOBODY_WROTE, &written].map(|text| {
+        let file = folder.path().join("program.c");
+        std::fs::write(&file, text).expect("it can be written");
+        let subject = Subject { inputs: vec![file], ..Subject::default() };
+        let loaded = load(&subject, &Arc::default()).expect("it can be loaded");
+        let visibility = Visibility::SyncOnly;
+        let (schedule, _) = walk(&loaded, &visibility, &mut Random::new(0)).expect("it ends");
+        let Walk { uncontrolled, .. } =
+            steps::plan(&loaded, &Witness { schedule, visibility }).expect("a plan");
+        follow(&subject, 0);
+        uncontrolled.is_some()
+    });
+    assert_eq!(left, [true, false]);
 }
 
 /// How many random schedules the program has followed; panics at one that it has not.

@@ -8,7 +8,7 @@ use raddle_event::{
     AccessKind, AtomicOp, Event, EventKind, Loc, LockMode, ObjectId, ThreadId, Trace, WakeReason,
 };
 use raddle_runtime::trace::{Entry, Kind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
@@ -34,6 +34,8 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
             break;
         }
     }
+    reading.settle(|_| true);
+    reading.events.truncate(limit);
     let mut gaps = logs.gaps();
     gaps.append(&mut reading.gaps);
     if control.lost != 0 {
@@ -74,6 +76,20 @@ struct Reading {
     open: BTreeMap<ThreadId, Vec<usize>>,
     races: Vec<(usize, Loc)>,
     gaps: Vec<Gap>,
+    /// Bytes with atomics since the last plain write among them.
+    atomic: BTreeSet<u64>,
+    /// Plain accesses that were logged where their bytes have atomics. An entry stands before its access. Where that has no place among
+    /// the atomics, it came when there were none: after a plain write that ended them, before the next thing that its thread did.
+    late: Vec<Late>,
+}
+
+/// A plain access to one byte.
+#[derive(Clone, Copy)]
+struct Late {
+    thread: ThreadId,
+    site: SiteId,
+    kind: AccessKind,
+    byte: u64,
 }
 
 impl Reading {
@@ -83,12 +99,26 @@ impl Reading {
         let thread = ThreadId(thread);
         let site = SiteId(entry.site);
         match entry.kind {
+            Kind::ReadAmong | Kind::WriteAmong => {}
+            Kind::Race => {
+                let granule = entry.address..entry.address.saturating_add(8);
+                self.settle(|late| late.thread == thread && granule.contains(&late.byte));
+            }
+            _ => self.settle(|late| late.thread == thread),
+        }
+        match entry.kind {
             Kind::Read | Kind::Write => self.plain(thread, &entry, &moved),
             Kind::ReadAmong | Kind::WriteAmong => {
                 let kind = if entry.kind == Kind::WriteAmong { AccessKind::Write } else { AccessKind::Read };
-                self.masked(&entry, |reading, loc| {
+                let possible = self.masked(&entry, |reading, loc| {
                     reading.emit(thread, site, EventKind::Access { loc, kind });
-                })
+                });
+                if kind == AccessKind::Write {
+                    let ended: BTreeSet<u64> = bytes_of(entry.address, entry.more[0]).collect();
+                    ended.iter().for_each(|byte| _ = self.atomic.remove(byte));
+                    self.settle(|late| ended.contains(&late.byte));
+                }
+                possible
             }
             Kind::Race => self.masked(&entry, |reading, loc| {
                 let last = reading.events.len().saturating_sub(1);
@@ -105,6 +135,7 @@ impl Reading {
             }
             Kind::Alloc => {
                 let (address, bytes) = (entry.address, entry.more[0]);
+                self.is_new(address, bytes);
                 let first = self.space.objects.len();
                 let added = self.space.add(Object { kind: ObjectKind::Heap, address, bytes, site, thread });
                 for object in first..self.space.objects.len() {
@@ -120,6 +151,7 @@ impl Reading {
             }
             Kind::Map => {
                 let (address, bytes) = (entry.address, entry.more[0]);
+                self.is_new(address, bytes);
                 self.space.add(Object { kind: ObjectKind::Mapped, address, bytes, site, thread })
             }
             Kind::Unmap => match entry.address.checked_add(entry.more[0]) {
@@ -220,13 +252,16 @@ impl Reading {
         (start, end): (u64, u64),
         moved: &[(u64, u64)],
     ) {
-        let mut holes: Vec<u64> = moved
+        let mut holes: BTreeSet<u64> = moved
             .iter()
             .flat_map(|(granule, mask)| bytes_of(*granule, *mask))
             .filter(|byte| (start..end).contains(byte))
             .collect();
-        holes.sort_unstable();
-        holes.dedup();
+        for byte in self.atomic.range(start..end) {
+            if holes.insert(*byte) {
+                self.late.push(Late { thread, site, kind, byte: *byte });
+            }
+        }
         let mut at = start;
         for stop in holes.into_iter().chain([end]) {
             if at < stop {
@@ -237,6 +272,25 @@ impl Reading {
                 });
             }
             at = stop + 1;
+        }
+    }
+
+    /// Nothing was done to this memory.
+    fn is_new(&mut self, address: u64, bytes: u64) {
+        let old: Vec<u64> = self.atomic.range(address..address.saturating_add(bytes)).copied().collect();
+        old.iter().for_each(|byte| _ = self.atomic.remove(byte));
+    }
+
+    /// Makes events of accesses that wait.
+    fn settle(&mut self, which: impl Fn(&Late) -> bool) {
+        if self.late.is_empty() {
+            return;
+        }
+        for Late { thread, site, kind, byte } in self.late.extract_if(.., |late| which(late)) {
+            let events = &mut self.events;
+            self.space.ranges(byte, byte + 1, 1, |loc| {
+                events.push(Event { thread, site, kind: EventKind::Access { loc, kind } });
+            });
         }
     }
 
@@ -271,6 +325,7 @@ impl Reading {
         // One access is one event: it lies in one object.
         let mut whole = None;
         self.space.ranges(entry.address, end, FEW, |loc| whole = whole.or(Some(loc)));
+        self.atomic.extend(entry.address..end);
         if let Some(loc) = whole {
             self.emit(thread, SiteId(entry.site), EventKind::Atomic { loc, op });
         }

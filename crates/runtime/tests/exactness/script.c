@@ -97,9 +97,18 @@ static void atomic(unsigned char *p, uint32_t size, uint32_t kind, uint32_t orde
     __raddle_atomic_leave(token, good);
 }
 
+/* Between the note of an access and the access others may do anything. */
+static void note(const void *p, uint64_t size, int write)
+{
+    static _Thread_local uint32_t notes;
+    __raddle_note(p, size, write);
+    if (++notes % 8 == 0)
+        sched_yield();
+}
+
 static void plain(unsigned char *p, uint32_t size, int write)
 {
-    __raddle_note(p, size, write);
+    note(p, size, write);
     switch (size * 2 + write) {
     case 2: __raddle_read1(p, PLAIN); break;
     case 3: __raddle_write1(p, PLAIN); break;
@@ -117,7 +126,7 @@ static void plain(unsigned char *p, uint32_t size, int write)
 static void walk(unsigned char *p, int step, uint32_t count, uint32_t size, int write)
 {
     for (int i = 0; i < (int)count; i++)
-        __raddle_note(p + i * step, size, write);
+        note(p + i * step, size, write);
     if (write)
         __raddle_write_walk(p, step, count, size, PLAIN);
     else
@@ -131,8 +140,8 @@ static void step(struct op *op)
     switch (op->what) {
     case READ: plain(p, op->b, 0); break;
     case WRITE: plain(p, op->b, 1); break;
-    case READ_N: __raddle_note(p, op->b, 0), __raddle_read_n(p, op->b, PLAIN); break;
-    case WRITE_N: __raddle_note(p, op->b, 1), __raddle_write_n(p, op->b, PLAIN); break;
+    case READ_N: note(p, op->b, 0), __raddle_read_n(p, op->b, PLAIN); break;
+    case WRITE_N: note(p, op->b, 1), __raddle_write_n(p, op->b, PLAIN); break;
     case READ_WALK: walk(p, (int)op->c, op->b >> 8, op->b & 255, 0); break;
     case WRITE_WALK: walk(p, (int)op->c, op->b >> 8, op->b & 255, 1); break;
     case ATOMIC: atomic(p, op->b, op->c & 255, op->c >> 8 & 255, op->c >> 16); break;

@@ -66,35 +66,81 @@ pub fn read(entries: &[(u32, Entry)], place: u64) -> (Trace, BTreeSet<u32>) {
     let threads = numbers(entries);
     let mut races = BTreeSet::new();
     let mut events = Vec::new();
-    for (at, (thread, entry)) in entries.iter().enumerate() {
-        let Some(number) = threads.get(thread) else { continue };
+    let mut late = Late::default();
+    for (thread, entry) in entries {
+        let Some(number) = threads.get(thread).map(|number| ThreadId(*number)) else { continue };
         let offset = entry.address.wrapping_sub(place) as u32;
         let inside = entry.address.wrapping_sub(place) < 64;
-        let mut emit = |kind| events.push(Event { thread: ThreadId(*number), site: SiteId(0), kind });
+        let write = matches!(entry.kind, Kind::Write | Kind::WriteAmong);
+        let access_kind = if write { AccessKind::Write } else { AccessKind::Read };
+        let access = |byte| Access { thread: number, byte, kind: access_kind };
+        let event = |kind| Event { thread: number, site: SiteId(0), kind };
+        let accesses = |bytes: &BTreeSet<u32>| {
+            let access = |loc| event(EventKind::Access { loc, kind: access_kind });
+            runs(bytes.iter().copied()).into_iter().map(access).collect::<Vec<_>>()
+        };
         match entry.kind {
             Kind::Read | Kind::Write if inside => {
-                let kind = if entry.kind == Kind::Write { AccessKind::Write } else { AccessKind::Read };
-                let moved = moved_bytes(&entries[at + 1..], *thread, place);
-                for loc in runs(touched(entry, offset).into_iter().filter(|byte| !moved.contains(byte))) {
-                    emit(EventKind::Access { loc, kind });
-                }
+                let (later, now): (BTreeSet<u32>, BTreeSet<u32>) =
+                    touched(entry, offset).into_iter().partition(|byte| late.atomic.contains(byte));
+                events.extend(accesses(&now));
+                late.waiting.extend(later.into_iter().map(access));
             }
             Kind::ReadAmong | Kind::WriteAmong if inside => {
-                let write = entry.kind == Kind::WriteAmong;
-                let kind = if write { AccessKind::Write } else { AccessKind::Read };
-                for loc in runs(masked(entry, offset)) {
-                    emit(EventKind::Access { loc, kind });
+                let bytes: BTreeSet<u32> = masked(entry, offset).collect();
+                late.waiting.retain(|one| !bytes.contains(&one.byte) || *one != access(one.byte));
+                events.extend(accesses(&bytes));
+                if write {
+                    late.atomic.retain(|byte| !bytes.contains(byte));
+                    events.extend(late.take(|one| bytes.contains(&one.byte)));
                 }
             }
+            Kind::Read | Kind::Write | Kind::ReadAmong | Kind::WriteAmong => {}
             Kind::Race if inside => races.extend(masked(entry, offset)),
+            Kind::Race => {}
             _ => {
+                events.extend(late.take(|one| one.thread == number));
                 if let Some(kind) = kind(entry, offset, &threads) {
-                    emit(kind);
+                    if let EventKind::Atomic { loc, .. } = kind {
+                        late.atomic.extend(loc.offset..loc.offset + loc.len);
+                    }
+                    events.push(event(kind));
                 }
             }
         }
     }
+    events.extend(late.take(|_| true));
     (Trace { events }, races)
+}
+
+/// A plain access to one byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Access {
+    thread: ThreadId,
+    byte: u32,
+    kind: AccessKind,
+}
+
+impl Access {
+    fn event(self) -> Event {
+        let kind = EventKind::Access { loc: memory(self.byte, 1), kind: self.kind };
+        Event { thread: self.thread, site: SiteId(0), kind }
+    }
+}
+
+/// Plain accesses noted where their bytes have atomics. A note stands before the access. If the access then has no place among the atomics,
+/// it came when there were none: after a plain write that ended them, and before the next thing that its thread did.
+#[derive(Default)]
+struct Late {
+    /// Bytes with atomics since the last plain write among them.
+    atomic: BTreeSet<u32>,
+    waiting: Vec<Access>,
+}
+
+impl Late {
+    fn take(&mut self, mut which: impl FnMut(&Access) -> bool) -> Vec<Event> {
+        self.waiting.extract_if(.., |one| which(one)).map(Access::event).collect()
+    }
 }
 
 fn is_plain(entry: &Entry) -> bool {
@@ -116,17 +162,6 @@ fn touched(entry: &Entry, offset: u32) -> BTreeSet<u32> {
 fn masked(entry: &Entry, offset: u32) -> impl Iterator<Item = u32> {
     let mask = entry.more[0];
     (0..8).filter(move |byte| mask & 1 << byte != 0).map(move |byte| offset + byte)
-}
-
-/// Bytes of a plain access that took effect later, among atomics: the same thread says so before it does anything else.
-fn moved_bytes(later: &[(u32, Entry)], thread: u32, place: u64) -> BTreeSet<u32> {
-    later
-        .iter()
-        .filter(|(other, entry)| *other == thread && entry.kind != Kind::Race)
-        .map(|(_, entry)| entry)
-        .take_while(|entry| matches!(entry.kind, Kind::ReadAmong | Kind::WriteAmong))
-        .flat_map(|entry| masked(entry, entry.address.wrapping_sub(place) as u32))
-        .collect()
 }
 
 /// Threads in order of creation; the first is the one that nobody created.
@@ -199,4 +234,44 @@ fn operation(entry: &Entry) -> AtomicOp {
         (_, 4) => AtomicOp::Rmw(RmwOrder::AcqRel),
         (_, _) => AtomicOp::Rmw(RmwOrder::SeqCst),
     }
+}
+
+/// A release store of T1, an acquire load of T2 that reads it, and a plain write of T3 that is noted in between but comes afterwards: with
+/// these entries of T2 and T3 after the load.
+fn synchronises(after: &[(u32, Kind, u64, u64)]) -> bool {
+    const PLACE: u64 = 0x1000;
+    let made = |child| (0, Kind::Create, 0, 0, child);
+    let before = [
+        made(1),
+        made(2),
+        made(3),
+        (1, Kind::Write, 2, 0, 0),
+        (1, Kind::Store, 3, 31, 1),
+        // A walk: each step is noted before the first is made.
+        (3, Kind::Write, 3, 24, 0),
+        (3, Kind::Write, 3, 22, 0),
+        (2, Kind::Load, 5, 24, 8),
+        (2, Kind::Write, 2, 0, 0),
+    ];
+    let after = after.iter().map(|&(thread, kind, offset, more)| (thread, kind, 2, offset, more));
+    let entries = (1..).zip(before.into_iter().chain(after)).map(|(sequence, one)| {
+        let (thread, kind, code, offset, more) = one;
+        let (address, more) = (PLACE + offset, [more, 0, 0, 0]);
+        (thread, Entry { kind, code, sequence, site: 0, address, more, text: Vec::new() })
+    });
+    let (trace, _) = read(&entries.collect::<Vec<_>>(), PLACE);
+    let racy = raddle_order::Closure::of(&trace).first_races();
+    assert!(racy.keys().any(|byte| byte.offset == 31), "the plain write races with the store");
+    racy.keys().all(|byte| byte.offset > 3)
+}
+
+#[test]
+fn a_walk_among_atomics_counts_where_it_took_effect() {
+    assert!(synchronises(&[(3, Kind::WriteAmong, 28, 0b1111), (3, Kind::End, 0, 0)]));
+}
+
+#[test]
+fn a_write_after_the_end_of_the_atomics_counts_there() {
+    let ended = (2, Kind::WriteAmong, 28, 0b1111);
+    assert!(synchronises(&[(2, Kind::Write, 28, 0), ended, (3, Kind::End, 0, 0)]));
 }
