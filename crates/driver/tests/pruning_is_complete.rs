@@ -40,6 +40,8 @@ const LIMITS: Limits<'static> = Limits {
 
 #[derive(Default)]
 struct Tally {
+    /// Where this is less than a slice (seeds are named, or the time was short), nothing is asked of the sums.
+    done: u64,
     decided: u64,
     racy: u64,
     /// Runs of race-free programs: the full search, that for races, the pruned one, the one that knows no pairs.
@@ -54,41 +56,43 @@ struct Tally {
 #[test]
 fn a_race_is_found_exactly_when_there_is_one() {
     let tally = compare_all(soak::seeds(60, 20_000), |seed| generate(seed, &Profile::default()));
-    let Tally { decided, racy, runs, .. } = &tally;
-    assert!(*racy > 10 && decided - racy > 10 && runs[2] <= runs[1] && runs[1] < runs[0]);
+    let Tally { done, decided, racy, runs, .. } = &tally;
+    let telling = *racy > 10 && decided - racy > 10 && runs[2] <= runs[1] && runs[1] < runs[0];
+    assert!(telling || *done < 60);
 }
 
 /// Also when nothing is known of pairs, and the branches that a run did not take are all that there is to go by.
 #[test]
 fn a_race_is_found_exactly_when_there_is_one_behind_branches() {
     let tally = compare_all(soak::seeds(400, 100_000), branchy);
-    let Tally { decided, racy, runs, skipped, .. } = &tally;
-    assert!(*racy > 10 && decided - racy > 20 && runs[3] < runs[1] && *skipped > 0);
+    let Tally { done, decided, racy, runs, skipped, .. } = &tally;
+    let telling = *racy > 10 && decided - racy > 20 && runs[3] < runs[1] && *skipped > 0;
+    assert!(telling || *done < 400);
 }
 
 #[test]
 fn a_deadlock_is_found_exactly_when_there_is_one() {
     let tally = compare_all(soak::seeds(300, 60_000), knotted);
-    let Tally { decided, racy, runs, deadlocked, for_deadlocks, .. } = &tally;
-    assert!(*deadlocked > 3 && decided - racy - deadlocked > 20 && for_deadlocks < &runs[1]);
+    let Tally { done, decided, racy, runs, deadlocked, for_deadlocks, .. } = &tally;
+    let telling = *deadlocked > 3 && decided - racy - deadlocked > 20 && for_deadlocks < &runs[1];
+    assert!(telling || *done < 300);
 }
 
 fn compare_all(seeds: std::ops::Range<u64>, generate: impl Fn(u64) -> Sample) -> Tally {
     let folder = tempfile::tempdir().expect("a folder for C files");
     let mut tally = Tally::default();
     let all: Vec<u64> = seeds.collect();
-    let mut done = 0;
     for seeds in all.chunks(100).take_while(|_| !soak::is_over()) {
-        done += seeds.len() as u64;
         let samples: Vec<Sample> = seeds.iter().map(|seed| generate(*seed)).collect();
         let whole = lower(&batch(&samples), folder.path());
-        for (index, sample) in samples.iter().enumerate() {
+        for (index, sample) in samples.iter().enumerate().take_while(|_| !soak::is_over()) {
+            tally.done += 1;
             let program = slice(&whole, &prefix(index)).expect("it has a main");
             compare(program, sample, &mut tally);
         }
     }
-    let Tally { decided, racy, runs, skipped, deadlocked, for_deadlocks, failures } = &tally;
-    soak::report("pruned searches of C programs = optimal search", done, all.len() as u64, done - decided);
+    let Tally { done, decided, racy, runs, skipped, deadlocked, for_deadlocks, failures } = &tally;
+    soak::report("pruned searches of C programs = optimal search", *done, all.len() as u64, done - decided);
     println!(
         "{decided} programs decided, {racy} racy; runs of the others {runs:?}, {skipped} skipped; \
          {deadlocked} with a deadlock, {for_deadlocks} runs for races and deadlocks"

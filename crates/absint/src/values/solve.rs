@@ -5,6 +5,11 @@
 //! register itself. Intervals only grow, are widened (to constants that the function compares with, then to the type) where they could grow for
 //! ever, and are then computed again from above. The last thing done is always a sweep that changes nothing, so that the result is
 //! closed under the rules of [`raddle_facts::values`].
+//!
+//! It comes to an end, whatever the transfer functions do, since a block is looked at again only after something was counted: a
+//! register's term is replaced at most [`MOST_CHANGES`] times, its interval grows so often before it is the whole type, and what is
+//! reached, entered or led to only becomes more. A term may become better late (a load names a register that is not yet
+//! known to be a constant), so none of this can rest on the transfer functions being monotone.
 
 use super::interval::{includes, join, meet, range, single};
 use super::once::OnceRegs;
@@ -88,7 +93,7 @@ pub(crate) enum Known {
     Own,
 }
 
-/// Where a block's terminator may go.
+/// Where a block's terminator may go. This only grows, also where a condition becomes a constant after it was not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leads {
     Nowhere,
@@ -251,16 +256,13 @@ impl<'a> Solver<'a> {
             return;
         }
         let leads = self.leads(function, terminator);
-        if self.mode == Mode::Descend || self.state(function).leads[id.index()] == leads {
+        let old = self.state(function).leads[id.index()];
+        let leads = if old == Leads::Nowhere || old == leads { leads } else { Leads::Anywhere };
+        if self.mode == Mode::Descend || leads == old {
             return;
         }
         self.changed = true;
-        let state = self.state_mut(function);
-        state.leads[id.index()] = match (state.leads[id.index()], leads) {
-            (Leads::Nowhere, now) => now,
-            _ => Leads::Anywhere,
-        };
-        let leads = state.leads[id.index()];
+        self.state_mut(function).leads[id.index()] = leads;
         let mut next = Vec::new();
         terminator.each_target(|target| {
             if leads == Leads::Anywhere || leads == Leads::To(target) {

@@ -257,3 +257,18 @@ fn structs_passed_by_value_bring_their_content() {
         }",
     );
 }
+
+/// Where `g` is read, the sum in `add` was not looked at yet, and becomes a constant only afterwards.
+#[test]
+fn a_switch_on_what_becomes_a_constant_late_comes_to_an_end() {
+    second_round(
+        "static int g;
+        static void add(int *where) { *where += 1; }
+        int main(void) {
+            add(&g);
+            switch (g) { case 0: some_int(); break; case 1: live(); }
+            is(g, 1);
+            return 0;
+        }",
+    );
+}
