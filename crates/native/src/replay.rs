@@ -7,23 +7,25 @@
 //! `diverged`; nothing here can make a race of none.
 
 mod debug;
+pub(crate) mod words;
 
 pub use crate::run::lines::Nth;
 pub use debug::{Debugger, debug};
 
 use crate::binary::{self, Binary};
-use crate::run::lines::{Log, Replay, Status, Stop, Waiting, What};
+use crate::run::lines::{Log, Replay, Status, What};
 use crate::run::{End, OPTIONS, OUT, wait_unless};
 use crate::{NativeError, Plan};
 use raddle_base::SiteId;
 use raddle_event::ProblemKind;
-use raddle_instrument::sites::{Kind, Site, Sites};
+use raddle_instrument::sites::{Site, Sites};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use words::Words;
 
 #[derive(Clone, Debug)]
 pub struct ReplayRequest {
@@ -243,11 +245,6 @@ fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Repla
     }
 }
 
-/// From numbers to the programmer's places.
-struct Words<'a> {
-    sites: &'a Sites,
-}
-
 impl Words<'_> {
     /// Whether something happened at the place; where it happened may not be known.
     fn is_there(&self, request: &ReplayRequest, site: u32, at: SiteId) -> bool {
@@ -276,35 +273,7 @@ impl Words<'_> {
             Status::Infeasible => {
                 Replayed::NotReproduced("an assumption of the program did not hold".to_owned())
             }
-            Status::Diverged => {
-                let Replay { step, steps, thread, expected, arrived, why, .. } = replay;
-                let expected = expected.as_ref().map(|stop| self.stop(stop)).unwrap_or_default();
-                let arrived = match arrived {
-                    Some(arrived) => format!("; it stands before {}", self.stop(arrived)),
-                    None => String::new(),
-                };
-                let step = step + 1;
-                Replayed::Diverged(format!("step {step} of {steps} is T{thread}: {expected}; {why}{arrived}"))
-            }
+            Status::Diverged => Replayed::Diverged(self.divergence(replay)),
         }
-    }
-
-    fn waiting(&self, waiting: &Waiting) -> String {
-        let stop = Stop { kind: waiting.kind.clone(), site: waiting.site };
-        format!("T{} before {}", waiting.thread, self.stop(&stop))
-    }
-
-    /// `pthread_mutex_lock of q->m at q.c:12:3 in push`
-    fn stop(&self, stop: &Stop) -> String {
-        let known = !matches!(stop.kind.as_str(), "begin" | "end" | "exit" | "once-end");
-        let frames = if known { self.sites.frames(stop.site) } else { Vec::new() };
-        let Some(site) = frames.first() else { return format!("its {}", stop.kind) };
-        let what = match (site.kind, site.expression, site.source) {
-            (Kind::Call, name, "") if !name.is_empty() => name.to_owned(),
-            (Kind::Call, name, object) if !name.is_empty() => format!("{name} of {object}"),
-            (_, "", _) => stop.kind.clone(),
-            (_, expression, _) => format!("{} of {expression}", stop.kind),
-        };
-        format!("{what} at {}:{}:{} in {}", site.file, site.line, site.column, site.function)
     }
 }

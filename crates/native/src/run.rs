@@ -4,7 +4,7 @@
 //! so that a crash, `_exit`, the end of the time limit or a full disk loses none. Where some are missing all the same, and none is left
 //! to report, the run is an error and not one without races.
 
-mod describe;
+pub(crate) mod describe;
 pub(crate) mod lines;
 
 use crate::NativeError;

@@ -46,6 +46,7 @@ pub struct LeafCache {
 }
 
 /// A context as it is reported.
+#[derive(Clone)]
 pub struct Context {
     pub site: u32,
     pub shape: Shape,
@@ -53,6 +54,7 @@ pub struct Context {
     pub stack: Vec<u32>,
 }
 
+#[derive(Clone)]
 pub struct Lock {
     pub address: usize,
     pub mode: Mode,

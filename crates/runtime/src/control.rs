@@ -11,6 +11,7 @@ pub mod batons;
 mod birth;
 pub mod calls;
 mod condition;
+mod cycle;
 mod ending;
 mod hash;
 mod lock;
@@ -28,7 +29,7 @@ pub use ending::Ending;
 pub use model::{Model, Note, Noted, Spurious};
 #[cfg_attr(not(feature = "program"), allow(unused_imports))]
 pub use operation::{Family, Happened, How, Kind, Operation, Outcome};
-pub use plan::{Plan, Step, Visible};
+pub use plan::{Afterwards, Plan, Step, Visible};
 
 use crate::explore;
 use crate::observe::{self, Mode};

@@ -4,7 +4,7 @@
 //! closed it, it is opened again by its path. A pair of sites is reported once; for people, a pair of places.
 
 use crate::blocks;
-use crate::contexts::{self, Context, Lock};
+use crate::contexts::{self, Context, Lock, Shape};
 use crate::control;
 use crate::describe::{self, Race};
 use crate::epochs;
@@ -65,43 +65,92 @@ pub fn races(thread: &mut Thread, granule: usize, conflicts: &Conflicts, context
             in_words(&Race::of(address, bytes, [then, now]));
             continue;
         }
-        found();
-        introduce(epochs::thread(conflict.epoch));
-        introduce(thread.id);
-        let mut line = String::with_capacity(1024);
-        let pid = output::pid();
-        let _ = write!(line, r#"{{"pid":{pid},"race":{{"addr":{address},"size":{bytes},"accesses":["#);
-        access(
-            &mut line,
-            epochs::thread(conflict.epoch),
-            &then,
-            contexts::locks_of(conflict.epoch, conflict.context),
-        );
-        line.push(',');
-        access(&mut line, thread.id, &now, contexts::locks_of(thread.epoch, context));
-        line.push_str(r#"],"block":"#);
-        match blocks::find(address) {
-            Some(block) => {
-                let _ = write!(
-                    line,
-                    r#"{{"addr":{},"size":{},"thread":{},"freed":{},"#,
-                    block.address, block.bytes, block.thread, block.freed
-                );
-                let made = contexts::get(block.context);
-                let _ = write!(line, r#""site":{},"#, made.site);
-                stack(&mut line, &made.stack);
-                line.push('}');
-            }
-            None => line.push_str("null"),
-        }
-        line.push_str("}}\n");
-        output::line(&line, String::new);
-        UNDER_WAY.fetch_sub(1, Release);
+        let thread_then = epochs::thread(conflict.epoch);
+        let locks_then = contexts::locks_of(conflict.epoch, conflict.context);
+        let locks_now = contexts::locks_of(thread.epoch, context);
+        for_tools(address, bytes, [(thread_then, &then, &locks_then), (thread.id, &now, &locks_now)]);
         if observe::mode() == observe::Mode::Replay {
             control::batons::reported(now.site, then.site);
         }
     }
     thread.busy -= 1;
+}
+
+/// An access with all that a report says of it.
+#[derive(Clone)]
+pub struct Account {
+    thread: u32,
+    context: Context,
+    locks: Option<Vec<Lock>>,
+}
+
+impl Account {
+    /// Of the access that the thread makes now, inside the gate.
+    pub fn of(thread: &mut Thread, site: u32, shape: Shape) -> Self {
+        let context = contexts::of(thread, site, shape);
+        let locks = contexts::locks_of(thread.epoch, context);
+        Self { thread: thread.id, context: contexts::get(context), locks }
+    }
+}
+
+/// These two race, whether or not the detector still knows both.
+pub fn pair(address: usize, bytes: usize, accounts: &[Account; 2]) {
+    let sites = accounts.each_ref().map(|account| account.context.site);
+    if SEEN.lock().insert((sites[0].min(sites[1]), sites[0].max(sites[1]))) {
+        let ends = accounts.each_ref().map(|account| (account.thread, &account.context, &account.locks));
+        for_tools(address, bytes, ends);
+    }
+}
+
+/// A race as a line.
+fn for_tools(address: usize, bytes: usize, ends: [(u32, &Context, &Option<Vec<Lock>>); 2]) {
+    found();
+    ends.iter().for_each(|(thread, ..)| introduce(*thread));
+    let mut line = String::with_capacity(1024);
+    let pid = output::pid();
+    let _ = write!(line, r#"{{"pid":{pid},"race":{{"addr":{address},"size":{bytes},"accesses":["#);
+    for (at, (thread, context, held)) in ends.into_iter().enumerate() {
+        line.push_str(if at > 0 { "," } else { "" });
+        access(&mut line, thread, context, held.as_deref());
+    }
+    line.push_str(r#"],"block":"#);
+    match blocks::find(address) {
+        Some(block) => {
+            let _ = write!(
+                line,
+                r#"{{"addr":{},"size":{},"thread":{},"freed":{},"#,
+                block.address, block.bytes, block.thread, block.freed
+            );
+            let made = contexts::get(block.context);
+            let _ = write!(line, r#""site":{},"#, made.site);
+            stack(&mut line, &made.stack);
+            line.push('}');
+        }
+        None => line.push_str("null"),
+    }
+    line.push_str("}}\n");
+    output::line(&line, String::new);
+    UNDER_WAY.fetch_sub(1, Release);
+}
+
+/// Which locks a thread holds that has come to a stop, and in which calls it is.
+pub fn stands(line: &mut String, id: u32) {
+    let mut calls = Vec::new();
+    let mut held = Vec::new();
+    thread::each(|thread| {
+        if thread.id == id && !thread.block.is_null() {
+            thread.note_function();
+            thread.each_call(|call| calls.push(call));
+            held = thread
+                .held()
+                .iter()
+                .map(|held| Lock { address: held.address, mode: held.mode, site: held.site })
+                .collect();
+        }
+    });
+    introduce(id);
+    stack(line, &calls);
+    locks(line, Some(&held));
 }
 
 /// One more, which is written down next.
@@ -262,7 +311,7 @@ pub fn reset() {
     UNDER_WAY.store(0, Relaxed);
 }
 
-fn access(line: &mut String, thread: u32, context: &Context, locks: Option<Vec<Lock>>) {
+fn access(line: &mut String, thread: u32, context: &Context, held: Option<&[Lock]>) {
     let Context { site, shape, .. } = context;
     let _ = write!(
         line,
@@ -272,24 +321,20 @@ fn access(line: &mut String, thread: u32, context: &Context, locks: Option<Vec<L
         shape.bytes()
     );
     stack(line, &context.stack);
-    line.push_str(r#","locks":"#);
-    match locks {
-        None => line.push_str("null"),
-        Some(locks) => {
-            line.push('[');
-            for (at, lock) in locks.iter().enumerate() {
-                let mode = if lock.mode == Mode::Shared { "shared" } else { "exclusive" };
-                let comma = if at > 0 { "," } else { "" };
-                let _ = write!(
-                    line,
-                    r#"{comma}{{"addr":{},"site":{},"mode":"{mode}"}}"#,
-                    lock.address, lock.site
-                );
-            }
-            line.push(']');
-        }
-    }
+    locks(line, held);
     line.push('}');
+}
+
+fn locks(line: &mut String, held: Option<&[Lock]>) {
+    line.push_str(r#","locks":"#);
+    let Some(held) = held else { return line.push_str("null") };
+    line.push('[');
+    for (at, lock) in held.iter().enumerate() {
+        let mode = if lock.mode == Mode::Shared { "shared" } else { "exclusive" };
+        let comma = if at > 0 { "," } else { "" };
+        let _ = write!(line, r#"{comma}{{"addr":{},"site":{},"mode":"{mode}"}}"#, lock.address, lock.site);
+    }
+    line.push(']');
 }
 
 fn stack(line: &mut String, sites: &[u32]) {

@@ -2,17 +2,44 @@
 //!
 //! A race is told once per pair of places, with the threads, stacks and locks of the first time.
 
-use super::lines::{Access, Block, Line, Lock, Log, Race, Thread, What};
+use super::lines::{Access, Block, Line, Lock, Log, Race, Thread, Waiting, What};
 use crate::binary::{self, Binary};
 use crate::places::{Places, frame};
-use raddle_event::LockMode;
+use raddle_event::{LockMode, ProblemKind};
 use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, ThreadReport};
 use raddle_instrument::sites::Site;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
-pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) -> Vec<Finding> {
+pub(crate) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) -> Vec<Finding> {
+    described(log, program, warnings).0
+}
+
+/// Threads of the only process that wait for each other, or for nobody that could come.
+pub(crate) fn deadlock(log: &Log, program: &Binary, threads: &[Waiting]) -> Finding {
+    let (_, images) = described(log, program, &mut Vec::new());
+    let image = images.into_values().next().unwrap_or_else(|| Image::of("", program, &mut Vec::new()));
+    Finding {
+        id: String::new(),
+        kind: FindingKind::Problem(ProblemKind::Deadlock),
+        variable: String::new(),
+        evidence: Evidence::Observed,
+        engine: "run",
+        rank: 0,
+        detail: String::new(),
+        assumptions: Vec::new(),
+        accesses: threads.iter().map(|waiting| image.waiting(waiting)).collect(),
+        protection: None,
+    }
+}
+
+/// The findings, and what is known of each process at its end.
+fn described(
+    log: &Log,
+    program: &Binary,
+    warnings: &mut Vec<String>,
+) -> (Vec<Finding>, BTreeMap<u32, Image>) {
     let mut images: BTreeMap<u32, Image> = BTreeMap::new();
     let mut told = BTreeSet::new();
     let mut findings = Vec::new();
@@ -55,7 +82,7 @@ pub(super) fn findings(log: &Log, program: &Binary, warnings: &mut Vec<String>) 
     findings.sort_by_key(|finding| {
         finding.accesses.iter().map(|access| access.at.clone()).collect::<Vec<Frame>>()
     });
-    findings
+    (findings, images)
 }
 
 /// One process: the tables of its program and libraries, its threads.
@@ -145,6 +172,22 @@ impl Image {
             atomic: access.atomic,
             expression: expression.unwrap_or_default().to_owned(),
             locks: access.locks.iter().flatten().map(|lock| self.lock(lock)).collect(),
+            stack: frames,
+        }
+    }
+
+    fn waiting(&self, waiting: &Waiting) -> AccessReport {
+        let sites = self.sites(waiting.site);
+        let mut frames = self.frames(waiting.site, &waiting.stack);
+        let function = outermost(&frames).to_owned();
+        let at = if frames.is_empty() { nowhere() } else { frames.remove(0) };
+        AccessReport {
+            at,
+            thread: self.thread(waiting.thread, &function),
+            action: waiting.kind.clone(),
+            atomic: false,
+            expression: sites.first().map(|site| site.source).unwrap_or_default().to_owned(),
+            locks: waiting.locks.iter().map(|lock| self.lock(lock)).collect(),
             stack: frames,
         }
     }

@@ -106,6 +106,11 @@ pub(crate) struct Waiting {
     pub(crate) thread: u32,
     pub(crate) kind: String,
     pub(crate) site: u32,
+    /// Calls, innermost first.
+    #[serde(default)]
+    pub(crate) stack: Vec<u32>,
+    #[serde(default)]
+    pub(crate) locks: Vec<Lock>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -4,14 +4,16 @@
 //! used a good deal of processor time without coming to a stop, or that has been asleep for some time, waits for another
 //! thread in a way that we do not see (a loop on a plain variable, a pipe). It is let be, and the others go on beside it.
 
-use super::pairs::Touch;
+use super::pairs::{Nth, Pair, Touch};
 use super::schedule::{Arrival, Enforcer, Next};
 use super::{Carrier, grant, with};
 use crate::observe::{self, Mode};
+use crate::report::{self, Account};
 use crate::spin::Spin;
 use crate::thread::{self, Thread};
 use libc::c_void;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicI32, AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
@@ -35,6 +37,9 @@ static TASKS: [AtomicI32; MOST] = [const { AtomicI32::new(0) }; MOST];
 static TURNS: Spin<Turns> =
     Spin::new(Turns { running: None, beside: BTreeSet::new(), turn: 0, enforcer: None });
 
+/// Places of the accesses that matter, in ascending order, where no others do.
+static ONLY: OnceLock<Vec<u32>> = OnceLock::new();
+
 struct Turns {
     running: Option<u32>,
     /// Threads that run although it is not their turn.
@@ -46,6 +51,10 @@ struct Turns {
 pub fn start() {
     let enforcer = Enforcer::read();
     with(|model| model.spurious = enforcer.spurious());
+    if let Some(mut sites) = enforcer.only_sites() {
+        sites.sort_unstable();
+        let _ = ONLY.set(sites);
+    }
     TURNS.lock().enforcer = Some(enforcer);
 }
 
@@ -55,13 +64,21 @@ pub fn leave() {
     TURNS.lock().enforcer = None;
 }
 
+/// Whether every access matters, also those that tell the detector nothing new.
+pub fn sees_all() -> bool {
+    ONLY.get().is_none()
+}
+
 /// Whether the schedule stops at plain accesses of this place.
 pub fn is_visible(site: u32) -> bool {
-    TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
+    sees_all() && TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
 }
 
 /// A thread comes to an access.
 pub fn arrives(thread: u32, site: u32) -> Arrival {
+    if !sees_all() {
+        return Arrival::Passes;
+    }
     match &mut TURNS.lock().enforcer {
         Some(enforcer) => enforcer.arrives(thread, site),
         None => Arrival::Passes,
@@ -82,10 +99,28 @@ pub extern "C" fn __raddle_stopped() {
     std::hint::black_box(());
 }
 
-/// An access of the program.
-pub fn touched(thread: &Thread, touch: Touch) {
+/// An access of the program. `account`: what a report says of it.
+pub fn touched(thread: &mut Thread, touch: Touch, account: impl FnOnce(&mut Thread) -> Account) {
+    if ONLY.get().is_some_and(|sites| sites.binary_search(&touch.site).is_err()) {
+        return;
+    }
+    let pair = match &mut TURNS.lock().enforcer {
+        Some(enforcer) => enforcer.touched(thread, touch, account),
+        None => None,
+    };
+    if let Some(Pair { ends, address, bytes, accounts }) = pair {
+        thread.busy += 1;
+        if let Some(accounts) = accounts {
+            report::pair(address, bytes, &accounts);
+        }
+        reproduced(&ends);
+        thread.busy -= 1;
+    }
+}
+
+fn reproduced(ends: &[Nth]) {
     if let Some(enforcer) = &mut TURNS.lock().enforcer {
-        enforcer.touched(thread, touch);
+        enforcer.reproduced(ends);
     }
 }
 
@@ -97,8 +132,10 @@ pub fn forget_range(start: usize, end: usize) {
 
 /// The detector has seen a race of these places.
 pub fn reported(a: u32, b: u32) {
-    if let Some(enforcer) = &TURNS.lock().enforcer {
-        enforcer.reported(a, b);
+    if let Some(enforcer) = &mut TURNS.lock().enforcer
+        && enforcer.is_wanted(a, b)
+    {
+        enforcer.reproduced(&[]);
     }
 }
 
@@ -150,6 +187,9 @@ impl Turns {
             self.running = None;
         }
         self.beside.remove(&me);
+        if let Some(enforcer) = &mut self.enforcer {
+            enforcer.stopped(me);
+        }
         self.dispatch();
     }
 
@@ -200,11 +240,14 @@ extern "C-unwind" fn looking(_: *mut c_void) -> *mut c_void {
         let mut turns = TURNS.lock();
         if let Some(enforcer) = &mut turns.enforcer {
             progress.1 += 1;
-            if enforcer.steps_taken() != progress.0 {
-                progress = (enforcer.steps_taken(), 0);
+            if enforcer.progress() != progress.0 {
+                progress = (enforcer.progress(), 0);
             } else if TICK * progress.1 > enforcer.patience() && !enforcer.is_debugged() {
                 with(|model| enforcer.no_progress(model));
             }
+        }
+        if turns.running.is_none() && turns.enforcer.as_mut().is_some_and(Enforcer::is_late) {
+            turns.dispatch();
         }
         if seen.turn != turns.turn || seen.running != turns.running {
             seen = Seen::of(turns.turn, turns.running);

@@ -11,9 +11,12 @@ use super::pairs::Touch;
 use super::schedule::{self, Arrival};
 use super::{CONSISTENT, Ending, batons, is_detecting, is_on, stop};
 use crate::atomics;
+use crate::contexts::Shape;
 use crate::explore;
+use crate::gate;
 use crate::lanes;
 use crate::observe;
+use crate::report::Account;
 use crate::thread::{self, Thread};
 
 /// The calling thread, if it is under control. Not in an exploration: its scheduler.
@@ -252,22 +255,27 @@ fn hold(me: &mut Thread, site: u32) {
 }
 
 /// What the schedule is for may be it. A walk counts as the range that it goes through.
-pub fn accessed(me: &Thread, access: &observe::Access) {
+pub fn accessed(me: &mut Thread, access: &observe::Access) {
     let observe::Access { first, stride, count, size, kind, site } = *access;
     let way = stride * (count as isize - 1);
     let (low, bytes) = (first.wrapping_add_signed(way.min(0)), way.unsigned_abs() + size);
     let writes = kind == lanes::Kind::Write;
-    batons::touched(me, Touch { first: low, bytes, writes, atomic: false, site });
+    let touch = Touch { first: low, bytes, writes, atomic: false, site };
+    gate::enter(me);
+    batons::touched(me, touch, |me| Account::of(me, site, Shape::plain(size, writes)));
+    gate::leave(me);
 }
 
-pub fn accessed_atomically(me: &Thread, atomic: &observe::Atomic, succeeded: bool) {
+/// Inside the gate.
+pub fn accessed_atomically(me: &mut Thread, atomic: &observe::Atomic, succeeded: bool) {
     let writes = match atomic.operation {
         atomics::Operation::Load => false,
         atomics::Operation::Store | atomics::Operation::Modify => true,
         atomics::Operation::CompareExchange => succeeded,
     };
     let &observe::Atomic { address: first, bytes, site, .. } = atomic;
-    batons::touched(me, Touch { first, bytes, writes, atomic: true, site });
+    let touch = Touch { first, bytes, writes, atomic: true, site };
+    batons::touched(me, touch, |me| Account::of(me, site, Shape::atomic(bytes, writes)));
 }
 
 /// Before every atomic access.

@@ -1,6 +1,7 @@
 //! Whether two given places race in this run. The detector tells of every location that races, but only with the last accesses before:
 //! of three accesses that all race it may leave out a pair. A schedule is for one pair, so its accesses are remembered one by one.
 
+use crate::report::Account;
 use crate::thread::Thread;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,12 +30,22 @@ pub struct Touch {
     pub site: u32,
 }
 
-#[derive(Clone, Copy)]
 struct Seen {
     touch: Touch,
     slot: usize,
     clock: u32,
     which: Nth,
+    account: Option<Account>,
+}
+
+/// Two accesses that race, the earlier one first.
+pub struct Pair {
+    pub ends: [Nth; 2],
+    /// The first byte of both.
+    pub address: usize,
+    pub bytes: usize,
+    /// What a report says of them, where it was asked for.
+    pub accounts: Option<[Account; 2]>,
 }
 
 impl Pairs {
@@ -48,10 +59,11 @@ impl Pairs {
     /// Notes an access at one of the places, after [`Self::arrives`]; both ends, if it races with one at the other.
     pub fn touched(
         &mut self,
-        thread: &Thread,
+        thread: &mut Thread,
         touch: Touch,
         places: &[BTreeSet<u32>; 2],
-    ) -> Option<[Nth; 2]> {
+        account: impl FnOnce(&mut Thread) -> Option<Account>,
+    ) -> Option<Pair> {
         let ends = [0, 1].map(|end: usize| places[end].contains(&touch.site));
         if ends == [false, false] {
             return None;
@@ -68,12 +80,21 @@ impl Pairs {
                 && !(then.atomic && touch.atomic)
                 && !thread.knows_value(seen.slot, seen.clock)
         });
-        let found = found.map(|seen| [seen.which, which]);
-        let seen = Seen { touch, slot: thread.slot, clock: thread.clock, which };
+        let (slot, clock) = (thread.slot, thread.clock);
         let again =
-            |other: &Seen| (other.touch, other.slot, other.clock) == (seen.touch, seen.slot, seen.clock);
-        if !self.seen.iter().any(again) {
-            self.seen.push(seen);
+            self.seen.iter().any(|other| (other.touch, other.slot, other.clock) == (touch, slot, clock));
+        if again && found.is_none() {
+            return None;
+        }
+        let account = account(thread);
+        let found = found.map(|seen| {
+            let address = seen.touch.first.max(touch.first);
+            let end = (seen.touch.first + seen.touch.bytes).min(touch.first + touch.bytes);
+            let accounts = seen.account.clone().zip(account.clone()).map(|(then, now)| [then, now]);
+            Pair { ends: [seen.which, which], address, bytes: end - address, accounts }
+        });
+        if !again {
+            self.seen.push(Seen { touch, slot, clock, which, account });
         }
         found
     }

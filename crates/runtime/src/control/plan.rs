@@ -39,6 +39,18 @@ pub struct Plan {
     pub hold: Vec<(u32, u32, u32)>,
     /// No progress for so long is a divergence.
     pub patience: Option<Duration>,
+    /// The steps are events of a recorded run. What leaves no event passes; atomics that do not come are passed over.
+    pub recorded: Option<Afterwards>,
+    /// Threads that go first after the last step of a recorded run: to their accesses, or to where they block.
+    pub last: Vec<u32>,
+}
+
+/// What becomes of a recorded run once the two accesses were seen to race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Afterwards {
+    /// To its own end, with the races that it has there.
+    GoesOn,
+    Ends,
 }
 
 /// Which plain accesses are stops.
@@ -68,6 +80,12 @@ impl Plan {
                     plan.visible = Visible::Sites(sites.map_err(|_| bad())?);
                 }
                 ["debugged"] => plan.debugged = true,
+                ["recorded", "goes-on"] => plan.recorded = Some(Afterwards::GoesOn),
+                ["recorded", "ends"] => plan.recorded = Some(Afterwards::Ends),
+                ["last", ref threads @ ..] => {
+                    let threads: Result<Vec<u32>, _> = threads.iter().map(|thread| thread.parse()).collect();
+                    plan.last = threads.map_err(|_| bad())?;
+                }
                 ["hold", thread, site, nth] => {
                     let number = |word: &str| word.parse().map_err(|_| bad());
                     plan.hold.push((number(thread)?, number(site)?, number(nth)?));
@@ -117,6 +135,15 @@ impl fmt::Display for Plan {
         if self.debugged {
             writeln!(f, "debugged")?;
         }
+        match self.recorded {
+            None => {}
+            Some(Afterwards::GoesOn) => writeln!(f, "recorded goes-on")?,
+            Some(Afterwards::Ends) => writeln!(f, "recorded ends")?,
+        }
+        if !self.last.is_empty() {
+            let threads: String = self.last.iter().map(|thread| format!(" {thread}")).collect();
+            writeln!(f, "last{threads}")?;
+        }
         for (thread, site, nth) in &self.hold {
             writeln!(f, "hold {thread} {site} {nth}")?;
         }
@@ -156,7 +183,7 @@ impl Step {
 
 #[cfg(test)]
 mod tests {
-    use super::{Plan, Step, Visible};
+    use super::{Afterwards, Plan, Step, Visible};
     use crate::control::{Kind, Spurious};
     use std::time::Duration;
 
@@ -174,8 +201,11 @@ mod tests {
         plan.aside = [2, 3].into();
         plan.debugged = true;
         plan.hold = vec![(1, 7, 1), (2, 7, 3)];
+        plan.recorded = Some(Afterwards::GoesOn);
+        plan.last = vec![2, 1];
         assert_eq!(Plan::parse(&plan.to_string()), Ok(plan.clone()));
         plan.visible = Visible::All;
+        plan.recorded = Some(Afterwards::Ends);
         assert_eq!(Plan::parse(&plan.to_string()), Ok(plan.clone()));
     }
 
@@ -186,6 +216,8 @@ mod tests {
             ("raddle-native-schedule 1\n0 begin 0 0 0", "line 2"),
             ("raddle-native-schedule 1\n0 begin 0 0 0 -\n0 beginn 0 0 0 -", "line 3"),
             ("raddle-native-schedule 1\nvisible sites x", "line 2"),
+            ("raddle-native-schedule 1\nrecorded", "line 2"),
+            ("raddle-native-schedule 1\nlast x", "line 2"),
         ] {
             assert!(Plan::parse(text).is_err_and(|error| error.contains(words)), "{text}");
         }

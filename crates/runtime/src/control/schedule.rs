@@ -4,13 +4,17 @@
 //! spins are passed over, on either side; so are operations that libraries make of their own. Anything else that does not fit is a divergence: the run ends and says what was expected and
 //! what came. After the last step the threads run on, one operation each in turn.
 
+mod recorded;
+
 use super::model::{Model, Note, Noted, Spurious};
 use super::operation::{Kind, Operation};
-use super::pairs::{Nth, Pairs, Touch};
-use super::plan::{Plan, Step, Visible};
+use super::pairs::{Nth, Pair, Pairs, Touch};
+use super::plan::{Afterwards, Plan, Step, Visible};
 use crate::options;
 use crate::output;
+use crate::report::{self, Account};
 use crate::thread::Thread;
+use recorded::Recorded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
@@ -49,6 +53,8 @@ pub struct Enforcer {
     pairs: Pairs,
     /// Threads that are held for a debugger.
     held: BTreeSet<u32>,
+    /// For plans of recorded events.
+    recorded: Recorded,
 }
 
 impl Enforcer {
@@ -59,6 +65,7 @@ impl Enforcer {
             .and_then(|text| Plan::parse(&text));
         match plan {
             Ok(plan) => Self {
+                recorded: Recorded::of(&plan.steps),
                 plan,
                 at: 0,
                 places: BTreeMap::new(),
@@ -74,9 +81,21 @@ impl Enforcer {
         self.plan.spurious
     }
 
-    /// Steps taken so far.
-    pub fn steps_taken(&self) -> usize {
-        self.at
+    /// Grows as long as the schedule, or what comes after it, goes on.
+    pub fn progress(&self) -> usize {
+        self.at + self.recorded.turns
+    }
+
+    /// The accesses that matter, where no others do.
+    pub fn only_sites(&self) -> Option<Vec<u32>> {
+        self.plan.recorded.map(|_| self.plan.race.iter().flatten().copied().collect())
+    }
+
+    /// A thread has come to a stop.
+    pub fn stopped(&mut self, thread: u32) {
+        if self.plan.recorded.is_some() {
+            self.recorded.stopped.insert(thread);
+        }
     }
 
     pub fn patience(&self) -> Duration {
@@ -92,6 +111,9 @@ impl Enforcer {
     }
 
     pub fn next(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
+        if self.plan.recorded.is_some() {
+            return self.next_recorded(model, beside);
+        }
         // A thread does not stop inside a library, if it can help it: another might need what it has locked there.
         if model.pending(self.last).is_some_and(|operation| self.is_aside(operation))
             && let Some(variant) = first_variant(model, self.last)
@@ -115,12 +137,7 @@ impl Enforcer {
                     self.advance();
                     continue;
                 }
-                let why = match model.life(step.thread) {
-                    None => "the thread does not exist",
-                    Some(life) if life.ended => "the thread has ended",
-                    Some(_) => "the thread runs",
-                };
-                self.diverge(None, why);
+                self.absent(model, step.thread);
             };
             if !self.fits(&step, operation) {
                 if passes(step.kind) {
@@ -143,12 +160,7 @@ impl Enforcer {
                 self.advance();
                 continue;
             }
-            if step.object != 0 && operation.object != 0 {
-                let place = *self.places.entry(step.object).or_insert(operation.object);
-                if place != operation.object {
-                    self.diverge(Some(operation), "the thread uses another object than before");
-                }
-            }
+            self.must_be_the_object(&step, operation);
             // The real program does not say how many values there are.
             if step.kind != Kind::Choose && !model.is_enabled(step.thread, step.variant) {
                 self.diverge(Some(operation), "the operation is not possible in this way now");
@@ -158,6 +170,26 @@ impl Enforcer {
             return Next::Go { thread: step.thread, variant: step.variant, value: step.value };
         }
         self.go_round(model, beside)
+    }
+
+    /// The thread does not stand before its step.
+    fn absent(&self, model: &Model, thread: u32) -> ! {
+        let why = match model.life(thread) {
+            None => "the thread does not exist",
+            Some(life) if life.ended => "the thread has ended",
+            Some(_) => "the thread runs",
+        };
+        self.diverge(None, why);
+    }
+
+    /// Each object of the schedule has one address.
+    fn must_be_the_object(&mut self, step: &Step, operation: &Operation) {
+        if step.object != 0 && operation.object != 0 {
+            let place = *self.places.entry(step.object).or_insert(operation.object);
+            if place != operation.object {
+                self.diverge(Some(operation), "the thread uses another object than before");
+            }
+        }
     }
 
     /// One of the threads is held, or was: the others may miss what it would have done.
@@ -204,10 +236,16 @@ impl Enforcer {
         !anywhere && self.plan.aside.contains(&self.plan.original(operation.site))
     }
 
-    /// An access of the program.
-    pub fn touched(&mut self, thread: &Thread, touch: Touch) {
-        if let Some(ends) = self.pairs.touched(thread, touch, &self.plan.race) {
-            self.reproduced(&ends);
+    /// An access of the program; both ends, if it is the race that the schedule is for.
+    pub fn touched(
+        &mut self,
+        thread: &mut Thread,
+        touch: Touch,
+        account: impl FnOnce(&mut Thread) -> Account,
+    ) -> Option<Pair> {
+        match self.plan.recorded {
+            Some(_) => self.touched_recorded(thread, touch, account),
+            None => self.pairs.touched(thread, touch, &self.plan.race, |_| None),
         }
     }
 
@@ -215,24 +253,27 @@ impl Enforcer {
         self.pairs.forget(start, end);
     }
 
-    /// The detector has seen a race of these places: is it the one that the schedule is for?
-    pub fn reported(&self, a: u32, b: u32) {
+    /// Whether a race of these places is the one that the schedule is for.
+    pub fn is_wanted(&self, a: u32, b: u32) -> bool {
         let [one, other] = &self.plan.race;
         let is = |a: u32, b: u32| one.contains(&a) && other.contains(&b);
-        if is(a, b) || is(b, a) {
-            self.reproduced(&[]);
-        }
+        is(a, b) || is(b, a)
     }
 
-    fn reproduced(&self, ends: &[Nth]) {
-        if self.plan.debugged {
+    /// The race that the schedule is for was seen.
+    pub fn reproduced(&mut self, ends: &[Nth]) {
+        if self.plan.debugged || self.recorded.reproduced {
             return;
         }
         let ends: Vec<String> = ends
             .iter()
             .map(|Nth { thread, site, nth }| format!(r#"{{"thread":{thread},"site":{site},"nth":{nth}}}"#))
             .collect();
-        end("reproduced", &format!(r#","step":{},"accesses":[{}]"#, self.at, ends.join(",")))
+        put("reproduced", &format!(r#","step":{},"accesses":[{}]"#, self.at, ends.join(",")));
+        match self.plan.recorded {
+            Some(Afterwards::GoesOn) => self.recorded.reproduced = true,
+            Some(Afterwards::Ends) | None => exit(),
+        }
     }
 
     fn fits(&self, step: &Step, operation: &Operation) -> bool {
@@ -264,7 +305,7 @@ impl Enforcer {
             if self.plan.debugged {
                 return Next::Stuck;
             }
-            self.deadlock(model);
+            self.deadlock(model, None);
         }
         Next::Wait
     }
@@ -277,7 +318,7 @@ impl Enforcer {
 
     /// Nothing has happened for longer than there is patience.
     pub fn no_progress(&mut self, model: &Model) {
-        let Some(step) = self.plan.steps.get(self.at) else { end("silent", "") };
+        let Some(step) = self.plan.steps.get(self.at) else { end("silent", &standing(model, None)) };
         let operation = model.pending(step.thread).copied();
         self.diverge(operation.as_ref(), "nothing happened for too long")
     }
@@ -298,21 +339,31 @@ impl Enforcer {
         end("diverged", &rest)
     }
 
-    fn deadlock(&self, model: &Model) -> ! {
-        let mut text = String::from(r#","threads":["#);
-        let mut comma = "";
-        for (thread, life) in model.lives.iter().enumerate() {
-            let Some(operation) = &life.pending else { continue };
-            let (kind, site, object) = (operation.kind.name(), operation.site, operation.object);
-            let _ = write!(
-                text,
-                r#"{comma}{{"thread":{thread},"kind":"{kind}","site":{site},"object":{object}}}"#
-            );
-            comma = ",";
-        }
-        text.push(']');
-        end("deadlock", &text)
+    /// Of these threads, else of all.
+    fn deadlock(&self, model: &Model, threads: Option<&[u32]>) -> ! {
+        end("deadlock", &standing(model, threads))
     }
+}
+
+/// Before what the threads stand, where they hold locks, and the calls that led there.
+fn standing(model: &Model, threads: Option<&[u32]>) -> String {
+    let mut text = String::from(r#","threads":["#);
+    let mut comma = "";
+    for (thread, life) in model.lives.iter().enumerate() {
+        let Some(operation) = &life.pending else { continue };
+        let thread = thread as u32;
+        if threads.is_some_and(|threads| !threads.contains(&thread)) {
+            continue;
+        }
+        let (kind, site, object) = (operation.kind.name(), operation.site, operation.object);
+        let _ =
+            write!(text, r#"{comma}{{"thread":{thread},"kind":"{kind}","site":{site},"object":{object},"#);
+        report::stands(&mut text, thread);
+        text.push('}');
+        comma = ",";
+    }
+    text.push(']');
+    text
 }
 
 /// An error of the program.
@@ -323,6 +374,10 @@ pub fn fault(kind: &str, thread: u32, site: u32, object: usize) {
 /// The run is over as far as the replay is concerned.
 pub fn end(status: &str, rest: &str) -> ! {
     put(status, rest);
+    exit();
+}
+
+fn exit() -> ! {
     loop {
         unsafe { libc::syscall(libc::SYS_exit_group, 0) };
     }
