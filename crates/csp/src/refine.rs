@@ -7,8 +7,8 @@
 //! Which way it errs: neither. A bound on counterexamples ends the search early, but only after it failed; a bound on states gives
 //! [`Outcome::Exhausted`], unless a counterexample was found before. Same terms, same answer: no order depends on hashes.
 
-use crate::event::EventId;
-use crate::network::Network;
+use crate::event::{EventId, EventSet};
+use crate::network::{Move, Network};
 use crate::normal::{NodeId, Normal, Offer, offer};
 use crate::step::Label;
 use crate::term::{Arena, IllFormed, ProcId};
@@ -16,12 +16,25 @@ use crate::visited::Visited;
 
 /// Whether `specification [= implementation`.
 pub fn refine(arena: &mut Arena, check: &Check) -> Result<Outcome, IllFormed> {
+    search(arena, check, None)
+}
+
+/// The same, where a state in which one of the `eager` events is possible and hidden, or a part terminates, is left by that step alone.
+/// FDR has `chase` for this.
+///
+/// The caller knows that these steps, once possible, stay so until they are taken, commute with all other steps, and are in no cycle.
+/// Then every state without such a step that was reachable still is, and so is every failure.
+pub fn refine_eagerly(arena: &mut Arena, check: &Check, eager: &EventSet) -> Result<Outcome, IllFormed> {
+    search(arena, check, Some(eager))
+}
+
+fn search(arena: &mut Arena, check: &Check, eager: Option<&EventSet>) -> Result<Outcome, IllFormed> {
     arena.check(&[check.specification, check.implementation])?;
     let network = match check.states {
         States::Flat => Network::flat(arena, check.implementation),
         States::Terms => Network::whole(check.implementation),
     };
-    Ok(Search::new(&network, check).run(arena))
+    Ok(Search::new(&network, check, eager).run(arena))
 }
 
 /// A question.
@@ -111,6 +124,7 @@ impl Check {
 struct Search<'a> {
     network: &'a Network,
     check: &'a Check,
+    eager: Option<&'a EventSet>,
     normal: Normal,
     /// The slots of the implementation, then the node.
     visited: Visited,
@@ -130,11 +144,16 @@ struct Reached {
 /// The limit on states was reached.
 struct Full;
 
+fn is_eager(step: &Move, eager: &EventSet) -> bool {
+    step.label == Label::Tau && step.underlying.is_none_or(|event| eager.contains(event))
+}
+
 impl<'a> Search<'a> {
-    fn new(network: &'a Network, check: &'a Check) -> Self {
+    fn new(network: &'a Network, check: &'a Check, eager: Option<&'a EventSet>) -> Self {
         Self {
             network,
             check,
+            eager,
             normal: Normal::new(check.limits.states),
             visited: Visited::new(network.initial().len() + 1),
             reached: Vec::new(),
@@ -171,7 +190,12 @@ impl<'a> Search<'a> {
         let state = self.visited.get(at).to_vec();
         let (&node, slots) = state.split_last().expect("the node is the last");
         let node = NodeId(node);
-        let moves = self.network.moves(arena, slots);
+        let mut moves = self.network.moves(arena, slots);
+        if let Some(eager) = self.eager
+            && let Some(first) = moves.iter().position(|step| is_eager(step, eager))
+        {
+            moves = vec![moves.swap_remove(first)];
+        }
         if self.check.model == Model::StableFailures
             && let Some(offer) = offer(moves.iter().map(|step| step.label))
             && !self.normal.get(node).offers.iter().any(|allowed| allowed.is_subset(&offer))

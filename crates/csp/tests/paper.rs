@@ -6,7 +6,9 @@
 mod figures;
 
 use figures::{Figures, Idle};
-use raddle_csp::{Arena, Check, IllFormed, Limits, Model, Outcome, States, Violation, refine};
+use raddle_csp::{
+    Arena, Check, IllFormed, Limits, Model, Outcome, States, Violation, refine, refine_eagerly,
+};
 
 #[test]
 fn listing_1_races_on_y_after_the_schedule_of_the_paper() {
@@ -88,6 +90,29 @@ fn without_an_end_of_synchronisation_every_program_deadlocks() {
     let program = f.arena.parallel(t1, on, mutex);
     let outcome = f.check_deadlock(program);
     assert_eq!(f.schedule(f.first(&outcome)), ["lock.t1.m", "unlock.t1.m"]);
+}
+
+/// What only lets others go on may come at once: fewer states, the same answer.
+#[test]
+fn eager_events_change_no_answer() {
+    for (gates, holds) in [("lock.T.g", true), ("", false)] {
+        let mut f = Figures::default();
+        let program = opposite_orders(&mut f, gates, &gates.replace("lock", "unlock"), Idle::Stays);
+        let (live, implementation) = f.living(program);
+        let check = Check::new(live, Model::StableFailures, implementation);
+        let eager = f.alphabet.under_any(&["fork", "start", "unlock", "end", "join", "done"]);
+        let all = refine(&mut f.arena, &check).unwrap();
+        let fewer = refine_eagerly(&mut f.arena, &check, &eager).unwrap();
+        match (all, fewer) {
+            (Outcome::Holds { states: all }, Outcome::Holds { states: fewer }) if holds => {
+                assert!(fewer < all, "{fewer} of {all} states");
+            }
+            (all @ Outcome::Fails(_), fewer @ Outcome::Fails(_)) if !holds => {
+                assert_eq!(f.first(&all).violation, f.first(&fewer).violation);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]
