@@ -50,6 +50,13 @@ pub(crate) enum Command {
         after_help = "Exit codes: those of `raddle run`; with --show, 0, or 2 when the file is no trace."
     )]
     Record(RecordArgs),
+    /// Record one run of a program that `raddle cc` built, and find the races and deadlocks of the runs that did not happen: in
+    /// reorderings of the recorded events, each confirmed by the program itself
+    #[command(
+        after_help = "Exit codes: that of --exit-code when an error was confirmed; else, of a program that was run, the program's own (3 \
+                            when its time limit was reached), of a trace 0; 2 when the program cannot be run or the file is no trace."
+    )]
+    Predict(PredictArgs),
     /// Run a program under the schedule of a witness file and show what happens
     Replay(ReplayArgs),
     /// Check a witness or certificate file independently
@@ -199,6 +206,59 @@ pub(crate) struct RecordArgs {
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "PROGRAM"
+    )]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub(crate) struct PredictArgs {
+    /// Stop after this many seconds of finding and confirming; the recorded run does not count; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = words::seconds)]
+    pub(crate) time_limit: Duration,
+    /// End each run of the program after this many seconds; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = words::seconds)]
+    pub(crate) run_time_limit: Duration,
+    /// Reorderings that are tried for each pair of places until one is confirmed
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    pub(crate) candidates: usize,
+    /// Stop at the first error that is confirmed
+    #[arg(long)]
+    pub(crate) first: bool,
+    /// Do not run the program under the reorderings: what is found is predicted only
+    #[arg(long)]
+    pub(crate) no_replay: bool,
+    /// Keep the recorded trace in a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keep_trace: Option<PathBuf>,
+    /// With a trace: the program that was recorded, if it is not where the trace says
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<PathBuf>,
+    /// Standard input of the program [default: that of raddle where it is redirected from a file]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stdin: Option<PathBuf>,
+    /// With a trace: write it to FILE in the STD format of trace analysers, and do nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_std: Option<PathBuf>,
+    /// Read the trace up to this many events
+    #[arg(long, value_name = "NUMBER", default_value_t = raddle_driver::USUAL_LIMIT)]
+    pub(crate) limit: usize,
+    /// The exit code when an error was confirmed
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) exit_code: u8,
+    /// Where schedules go
+    #[arg(long, value_name = "DIR", default_value = "raddle-witness")]
+    pub(crate) witness_dir: PathBuf,
+    /// Configuration file with races to leave out [default: raddle.toml beside the program, else in the current folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// The program and its arguments; or a trace of `raddle record`, or one in the STD format
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM|TRACE"
     )]
     pub(crate) command: Vec<OsString>,
 }

@@ -6,6 +6,7 @@ mod args;
 mod compiler;
 mod interrupt;
 mod output;
+mod predict;
 mod progress;
 mod record;
 mod run;
@@ -14,7 +15,7 @@ mod words;
 use args::{Cli, Command, OutputArgs, ProgramArgs, ReplayArgs};
 use clap::Parser;
 use output::Exit;
-use raddle_driver::{Certified, Control, Engines, Progress, Search};
+use raddle_driver::{Certified, Control, Engines, Ground, Progress, Search};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let exit = match &cli.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Record(arguments) => record::record(arguments),
+        Command::Predict(arguments) => predict::predict(arguments),
         Command::Replay(replay) if replay.debugger().is_some() => debugged(replay),
         _ => verdict(&cli).map(left),
     };
@@ -67,8 +69,20 @@ fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
                 None => output::write(&answer, &one.output),
             }
         }
-        Command::Cc | Command::Cxx | Command::Run(_) | Command::Record(_) => {
+        Command::Cc | Command::Cxx | Command::Run(_) | Command::Record(_) | Command::Predict(_) => {
             unreachable!("these have exit codes of their own")
+        }
+        Command::Replay(replay) if raddle_driver::is_order(&replay.witness) => {
+            output::refuse_to_overwrite(&replay.output, std::slice::from_ref(&replay.witness))?;
+            let Ground::Native(native) = replay.ground() else {
+                anyhow::bail!(
+                    "{} is an order for the program itself; leave out --interpreted",
+                    replay.witness.display()
+                );
+            };
+            let interrupt = interrupt::install();
+            let answer = raddle_driver::replay_order(&replay.witness, &replay.inputs, &native, interrupt)?;
+            output::write(&answer, &replay.output)
         }
         Command::Replay(replay) => {
             let mut sources = raddle_driver::witness_subject(&replay.witness)?.inputs;

@@ -81,6 +81,25 @@ pub(crate) fn write_run(answer: &Answer, end: End, output: &OutputArgs) -> anyho
     Ok(())
 }
 
+/// Prints what was predicted from a run of the program: where its own output is not in the way.
+pub(crate) fn write_predicted(answer: &Answer, end: End, output: &OutputArgs) -> anyhow::Result<()> {
+    warn(answer, output);
+    let text = text(&answer.outcome, output);
+    if output.output.is_some() {
+        return emit(&text, output);
+    }
+    if !output.quiet {
+        let end = match end {
+            End::Exited(_) => String::new(),
+            End::Killed(signal) => format!("raddle: the program was ended by signal {signal}\n"),
+            End::Stopped => "raddle: the program was stopped: the time limit was reached\n".to_owned(),
+        };
+        // Standard error may be closed; the exit code tells, too.
+        let _ = std::io::stderr().lock().write_all((end + &text).as_bytes());
+    }
+    Ok(())
+}
+
 /// Prints what a trace says.
 pub(crate) fn write_recording(recording: &Recording, format: Format) -> anyhow::Result<()> {
     to_stdout(&match format {

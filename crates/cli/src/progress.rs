@@ -1,6 +1,6 @@
-//! One line on standard error while a search runs, only on a terminal.
+//! One line on standard error while a search or a prediction runs, only on a terminal.
 
-use raddle_driver::Progress;
+use raddle_driver::{Progress, Stage};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -39,6 +39,30 @@ impl Line {
             progress.races,
             progress.pass,
         );
+    }
+
+    /// Of `raddle predict`. Stages are shown at once, candidates from time to time.
+    pub(crate) fn stage(&self, stage: Stage) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_step = matches!(stage, Stage::Confirming { .. });
+        let due = !is_step || last.is_none_or(|last| last.elapsed() >= PERIOD);
+        if !self.shown || !due {
+            return;
+        }
+        *last = Some(Instant::now());
+        let text = match stage {
+            // The program has the terminal.
+            Stage::Recording => return,
+            Stage::Reading => "reading the trace".to_owned(),
+            Stage::Predicting { events } => format!("predicting from {events} events"),
+            Stage::Confirming { tried, candidates, confirmed } => {
+                let filled = (20 * tried).checked_div(candidates).unwrap_or(20);
+                let bar: String = (0..20).map(|at| if at < filled { '#' } else { '.' }).collect();
+                format!("confirming [{bar}] {tried} of {candidates} candidates, {confirmed} errors")
+            }
+        };
+        let seconds = self.began.elapsed().as_secs();
+        let _ = write!(std::io::stderr(), "\r\x1b[K{text}, {seconds} s");
     }
 
     pub(crate) fn clear(&self) {

@@ -18,6 +18,7 @@ pub(crate) fn record(arguments: &RecordArgs) -> anyhow::Result<ExitCode> {
         run: RunRequest {
             program: program.clone(),
             arguments: rest.to_vec(),
+            stdin: None,
             time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
             options: String::new(),
         },

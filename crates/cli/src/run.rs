@@ -13,6 +13,7 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitCode> {
     let request = RunRequest {
         program: program.clone(),
         arguments: rest.to_vec(),
+        stdin: None,
         time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
         options: String::new(),
     };

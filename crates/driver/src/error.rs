@@ -33,6 +33,8 @@ pub enum DriverError {
     Write { path: PathBuf, source: std::io::Error },
     #[error("{} is not a witness file of Raddle: {message}", path.display())]
     BrokenWitness { path: PathBuf, message: String },
+    #[error("{} is not a trace in the STD format: {message}", path.display())]
+    BrokenTrace { path: PathBuf, message: String },
     #[error("{}: there is nothing to stop at: {why}", path.display())]
     NotDebugged { path: PathBuf, why: String },
     #[error("{} is not a checkpoint of Raddle: {message}", path.display())]

@@ -21,6 +21,7 @@ mod named;
 mod native;
 mod natively;
 mod outcome;
+mod predicted;
 pub mod pruning;
 mod reached;
 mod replay;
@@ -36,6 +37,10 @@ pub use error::DriverError;
 pub use native::{
     Detail, Driver, End, Explain, RecordRequest, RunRequest, USUAL_LIMIT, cc, record, recorded,
     run as run_native,
+};
+pub use predicted::{
+    Exported, PredictRequest, Replays, Source, Stage, Watching, export, is_order, predict_std, replay_order,
+    run as predict,
 };
 pub use raddle_config::External;
 pub use raddle_explore::enumerate::Progress;

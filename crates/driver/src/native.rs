@@ -110,7 +110,7 @@ pub fn recorded(
     Ok(raddle_native::trace::tell(trace, program, limit, detail)?)
 }
 
-fn config_of(request: &RunRequest, config: Option<PathBuf>) -> Result<Config, DriverError> {
+pub(crate) fn config_of(request: &RunRequest, config: Option<PathBuf>) -> Result<Config, DriverError> {
     let program = PathBuf::from(&request.program);
     let config = config.or_else(|| load::config_nearby(&[program]));
     Ok(config.as_ref().map(Config::load).transpose()?.unwrap_or_default())
@@ -147,7 +147,7 @@ fn answer(ran: Ran, config: &Config) -> (Answer, End) {
     (Answer { outcome, warnings }, end)
 }
 
-fn is_suppressed(finding: &Finding, one: &Suppression) -> bool {
+pub(crate) fn is_suppressed(finding: &Finding, one: &Suppression) -> bool {
     let frames = finding.accesses.iter().flat_map(|access| access.stack.iter().chain([&access.at]));
     let functions: Vec<&str> = frames.map(|frame| frame.function.as_str()).collect();
     let files: Vec<&str> = finding.accesses.iter().map(|access| access.at.file.as_str()).collect();

@@ -13,9 +13,11 @@ pub use explanation::{
     Why,
 };
 pub use protection::{OrderedAfter, Passage, ProtectedAccess, Protection};
-pub use race::{AccessReport, Evidence, Finding, FindingKind, Frame, LockReport, Natively, ThreadReport};
+pub use race::{
+    AccessReport, Confirmation, Evidence, Finding, FindingKind, Frame, LockReport, Natively, ThreadReport,
+};
 pub use recording::{RecordedEvent, RecordedLoop, Recording};
 pub use verdict::{
-    CertificateFile, Deadlocks, Outcome, Proved, PruningCounts, Scope, StaticCounts, Stats, UnknownReason,
-    Verdict,
+    CertificateFile, Deadlocks, Outcome, PredictionCounts, Proved, PruningCounts, Scope, StaticCounts, Stats,
+    UnknownReason, Verdict,
 };

@@ -41,7 +41,11 @@ impl FindingKind {
 impl Evidence {
     /// Seen, and not only possible.
     pub fn is_certain(&self) -> bool {
-        matches!(self, Evidence::Replayed { .. } | Evidence::Observed)
+        match self {
+            Evidence::Replayed { .. } | Evidence::Observed => true,
+            Evidence::Predicted { confirmation, .. } => matches!(confirmation, Confirmation::Replayed { .. }),
+            Evidence::Warning { .. } => false,
+        }
     }
 }
 
@@ -50,20 +54,23 @@ impl Evidence {
 pub enum Evidence {
     /// `certify` replayed this schedule and saw it. `file` is where the schedule was written, once it was. `natively`: the program
     /// itself was run under it.
-    Replayed {
-        schedule: Schedule,
-        file: Option<String>,
-        natively: Option<Natively>,
-    },
+    Replayed { schedule: Schedule, file: Option<String>, natively: Option<Natively> },
     /// A native run did it, with nothing that orders the two.
     Observed,
-    Predicted,
+    /// A reordering of a recorded run leads there; `method` found it.
+    Predicted { method: &'static str, confirmation: Confirmation },
     /// Not ruled out, in this many ways to get to the two places.
     /// `covered_by` names a warning that is more telling: look there first.
-    Warning {
-        contexts: usize,
-        covered_by: Option<String>,
-    },
+    Warning { contexts: usize, covered_by: Option<String> },
+}
+
+/// Whether the program itself did what was predicted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// Under the schedule of this file, once it was written.
+    Replayed { file: Option<String> },
+    /// Why it could not be seen.
+    Unconfirmed { reason: String },
 }
 
 /// How often the program itself did it, run under the schedule.

@@ -102,6 +102,22 @@ pub struct Stats {
     pub explored: Option<u32>,
     /// What a search that prunes counted, where it ran.
     pub pruning: Option<PruningCounts>,
+    /// What prediction counted, where it ran.
+    pub prediction: Option<PredictionCounts>,
+}
+
+/// The columns of the 2015 paper's Table 2, but the findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PredictionCounts {
+    /// Accesses and operations that the program made, where the recorder counted them; else events of the trace.
+    pub captured: u64,
+    /// Events that the filter left.
+    pub reduced: u64,
+    pub sync: u64,
+    /// Reorderings that lead to an error, and how many of them were replayed; of these, how many led there.
+    pub candidates: u64,
+    pub replayed: u64,
+    pub feasible: u64,
 }
 
 /// The columns of the 2008 paper's Table 1 besides the number of runs; the first four are counted on two runs.

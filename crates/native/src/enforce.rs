@@ -9,12 +9,15 @@
 //! from outside or on addresses may diverge from an order that exists.
 
 mod plan;
+mod witness;
+
+pub use witness::Witness;
 
 use crate::binary::{self, Binary};
 use crate::replay::words::Words;
 use crate::run::lines::{Log, Replay, Status as Said, What};
 use crate::run::{End, OPTIONS, OUT, describe, wait_unless};
-use crate::trace::Recorded;
+use crate::trace::{Program, Recorded};
 use crate::{Afterwards, NativeError, Plan, record};
 use raddle_finding::{Assumption, Finding};
 use std::collections::BTreeMap;
@@ -91,11 +94,21 @@ pub enum Status {
 impl Target {
     /// The program of a trace, or another file with the same content.
     pub fn of(recorded: &Recorded, program: Option<&Path>) -> Result<Self, NativeError> {
-        let path = program.unwrap_or(&recorded.program.path);
-        if record::hash(path)? != recorded.program.hash {
+        Self::of_program(&recorded.program, program)
+    }
+
+    /// The same, where only the program is known.
+    pub fn of_program(recorded: &Program, program: Option<&Path>) -> Result<Self, NativeError> {
+        let path = program.unwrap_or(&recorded.path);
+        if record::hash(path)? != recorded.hash {
             return Err(NativeError::OtherProgram { path: path.to_owned() });
         }
         Ok(Self { binary: binary::open(path.as_os_str())? })
+    }
+
+    /// Reads whose value may decide what the program does next.
+    pub fn sees_every_access(&self) -> bool {
+        false
     }
 
     /// The schedule that has these events of the trace, in this order, and then comes to what is wanted.

@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 pub struct RunRequest {
     pub program: OsString,
     pub arguments: Vec<OsString>,
+    /// Instead of the standard input of this process.
+    pub stdin: Option<PathBuf>,
     pub time: Option<Duration>,
     /// For the run-time library: `key=value`, separated by commas.
     pub options: String,
@@ -82,6 +84,9 @@ pub(crate) fn run_with(
         Some(trace) => command.env(TRACE, trace),
         None => command.env_remove(TRACE),
     };
+    if let Some(path) = &request.stdin {
+        command.stdin(File::open(path).map_err(|error| NativeError::file(path, error))?);
+    }
     let began = Instant::now();
     let mut child = command.spawn().map_err(|error| NativeError::file(&binary.path, error))?;
     let end = wait(&mut child, request.time).map_err(|error| NativeError::file(&binary.path, error))?;

@@ -7,7 +7,7 @@ use crate::race::{action, holding, missing_order, place, title};
 use crate::snippet::snippet;
 use crate::style::{Look, Paint, wrap};
 use crate::summary::summary;
-use raddle_finding::{AccessReport, Evidence, Finding, FindingKind, Frame, Natively, Outcome};
+use raddle_finding::{AccessReport, Confirmation, Evidence, Finding, FindingKind, Frame, Natively, Outcome};
 use std::collections::BTreeSet;
 
 pub fn full(outcome: &Outcome, sources: &dyn Sources, look: &Look) -> String {
@@ -145,7 +145,21 @@ impl Report<'_> {
                 }
             }
             Evidence::Observed => self.line(&format!("seen by {}, in this run", finding.engine)),
-            Evidence::Predicted => self.line(&format!("predicted by {}, not replayed", finding.engine)),
+            Evidence::Predicted { method, confirmation } => match confirmation {
+                Confirmation::Replayed { file } => {
+                    if let Some(file) = file {
+                        self.out.push_str(&format!("  replay: raddle replay {}\n", shell_word(file)));
+                    }
+                    self.line(&format!(
+                        "predicted from one recorded run ({method}), confirmed by native replay"
+                    ));
+                }
+                Confirmation::Unconfirmed { reason } => {
+                    self.line(&format!(
+                        "predicted from one recorded run ({method}), not confirmed: {reason}"
+                    ));
+                }
+            },
             Evidence::Warning { contexts, covered_by } => {
                 let contexts = if *contexts == 1 { String::new() } else { format!(" ({contexts} contexts)") };
                 let first = match covered_by {

@@ -3,7 +3,7 @@
 use crate::names;
 use crate::protection::{self, ProtectionJson};
 use raddle_finding::{
-    AccessReport, CertificateFile, Evidence, Finding, FindingKind, Frame, Natively, Outcome,
+    AccessReport, CertificateFile, Confirmation, Evidence, Finding, FindingKind, Frame, Natively, Outcome,
 };
 use serde::Serialize;
 
@@ -44,6 +44,14 @@ pub fn json(outcome: &Outcome) -> String {
             search_seconds: (outcome.stats.search_seconds > 0.0)
                 .then(|| rounded(outcome.stats.search_seconds)),
             explored: outcome.stats.explored.map(|thousandths| f64::from(thousandths) / 1000.0),
+            prediction: outcome.stats.prediction.map(|counts| PredictionJson {
+                captured: counts.captured,
+                reduced: counts.reduced,
+                sync: counts.sync,
+                candidates: counts.candidates,
+                replayed: counts.replayed,
+                feasible: counts.feasible,
+            }),
             pruning: outcome.stats.pruning.map(|counts| PruningJson {
                 threads: counts.threads,
                 variables: counts.variables,
@@ -89,6 +97,12 @@ struct FindingJson<'a> {
     /// How often the program itself did it, run under the schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     natively: Option<NativelyJson>,
+    /// Of a prediction: how the reordering was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'static str>,
+    /// Of a prediction that was not seen when replayed: why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     contexts: Option<usize>,
     accesses: Vec<AccessJson<'a>>,
@@ -147,6 +161,18 @@ struct StatsJson {
     explored: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pruning: Option<PruningJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prediction: Option<PredictionJson>,
+}
+
+#[derive(Serialize)]
+struct PredictionJson {
+    captured: u64,
+    reduced: u64,
+    sync: u64,
+    candidates: u64,
+    replayed: u64,
+    feasible: u64,
 }
 
 #[derive(Serialize)]
@@ -180,6 +206,13 @@ fn finding(finding: &Finding) -> FindingJson<'_> {
         Evidence::Warning { contexts, .. } => Some(contexts),
         _ => None,
     };
+    let (method, unconfirmed) = match &finding.evidence {
+        Evidence::Predicted { method, confirmation } => match confirmation {
+            Confirmation::Replayed { .. } => (Some(*method), None),
+            Confirmation::Unconfirmed { reason } => (Some(*method), Some(reason.as_str())),
+        },
+        _ => (None, None),
+    };
     FindingJson {
         id: &finding.id,
         kind: finding.kind.name(),
@@ -187,6 +220,8 @@ fn finding(finding: &Finding) -> FindingJson<'_> {
         evidence: names::evidence(&finding.evidence),
         engine: finding.engine,
         rank: finding.rank,
+        method,
+        unconfirmed,
         contexts,
         replay: names::replay(&finding.evidence).unwrap_or_default(),
         natively: match finding.evidence {

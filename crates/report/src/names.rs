@@ -1,7 +1,7 @@
 //! The words of the forms that programs read, JSON and SARIF: part of the schema, never changed for style.
 
 use crate::full::shell_word;
-use raddle_finding::{Deadlocks, Evidence, Scope, UnknownReason, Verdict};
+use raddle_finding::{Confirmation, Deadlocks, Evidence, Scope, UnknownReason, Verdict};
 
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
@@ -30,7 +30,8 @@ pub(crate) fn evidence(evidence: &Evidence) -> &'static str {
     match evidence {
         Evidence::Replayed { .. } => "replayed",
         Evidence::Observed => "observed",
-        Evidence::Predicted => "predicted",
+        Evidence::Predicted { confirmation: Confirmation::Replayed { .. }, .. } => "replayed",
+        Evidence::Predicted { .. } => "predicted",
         Evidence::Warning { .. } => "warning",
     }
 }
@@ -39,6 +40,9 @@ pub(crate) fn evidence(evidence: &Evidence) -> &'static str {
 pub(crate) fn replay(evidence: &Evidence) -> Option<String> {
     match evidence {
         Evidence::Replayed { file: Some(file), .. } => Some(format!("raddle replay {}", shell_word(file))),
+        Evidence::Predicted { confirmation: Confirmation::Replayed { file: Some(file) }, .. } => {
+            Some(format!("raddle replay {}", shell_word(file)))
+        }
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ mod fixtures;
 mod limits;
 mod measure;
 mod native;
+mod predict;
 mod speed;
 mod statics;
 mod traces;
@@ -28,6 +29,8 @@ pub enum Part {
     Explore(Vec<String>),
     /// `native.md`; or, with names, only these programs, printed.
     Native(Vec<String>),
+    /// `predict.md`; or, with names, only these parts, printed.
+    Predict(Vec<String>),
     /// `limits.md`.
     Limits,
     /// Fetches and links the inputs of `static.md` and shows how to analyse each.
@@ -46,6 +49,7 @@ pub fn run(root: &Path, part: &Part) -> Result<(), String> {
         Part::Static(only) => statics::run(root, only),
         Part::Explore(only) => explore::run(root, only),
         Part::Native(only) => native::run(root, only),
+        Part::Predict(only) => predict::run(root, only),
         Part::Limits => limits::run(root),
         Part::Corpus => statics::prepare_all(root),
     }

@@ -110,6 +110,7 @@ enum Page {
     Static,
     Explore,
     Native,
+    Predict,
     Limits,
     Corpus,
 }
@@ -125,6 +126,7 @@ fn main() -> ExitCode {
                 Some(Page::Static) => Part::Static(only),
                 Some(Page::Explore) => Part::Explore(only),
                 Some(Page::Native) => Part::Native(only),
+                Some(Page::Predict) => Part::Predict(only),
                 Some(Page::Limits) => Part::Limits,
                 Some(Page::Corpus) => Part::Corpus,
             };

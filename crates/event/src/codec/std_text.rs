@@ -103,10 +103,14 @@ impl StdTrace {
         })
     }
 
+    /// What a variable or lock is called.
+    pub fn object(&self, id: ObjectId) -> &str {
+        self.objects[id.0 as usize].trim_start_matches([VARIABLE, LOCK].map(char_of))
+    }
+
     pub fn to_text(&self) -> String {
         let mut text = String::new();
-        let object =
-            |id: ObjectId| self.objects[id.0 as usize].trim_start_matches([VARIABLE, LOCK].map(char_of));
+        let object = |id: ObjectId| self.object(id);
         for event in &self.trace.events {
             let (operation, name) = match event.kind {
                 EventKind::Access { loc, kind: AccessKind::Read } => ("r", object(loc.object)),

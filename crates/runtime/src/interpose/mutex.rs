@@ -208,7 +208,7 @@ pub unsafe extern "C" fn pthread_spin_init(lock: usize, shared: i32) -> i32 {
     if let Err(error) = may_begin(Family::Spin, lock, 0) {
         return error;
     }
-    begins_anew(lock, 0);
+    begins_anew(lock, 0, 0);
     real::pthread_spin_init(lock, shared)
 }
 

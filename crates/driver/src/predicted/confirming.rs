@@ -1,0 +1,350 @@
+//! Candidates one by one, until each pair of places was seen to race or all its candidates were tried.
+
+use super::{PredictRequest, Replays, Source, Stage, Watching};
+use crate::native::is_suppressed;
+use crate::{Answer, DriverError, Goal, plain, witness};
+use raddle_config::Config;
+use raddle_event::ProblemKind;
+use raddle_finding::{
+    AccessReport, Assumption, Confirmation, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome,
+    PredictionCounts, Stats, UnknownReason, Verdict,
+};
+use raddle_native::enforce::{EnforceRequest, Enforced, Status, Target, Wanted, Witness};
+use raddle_native::trace::{Named, Recorded};
+use raddle_native::{Afterwards, End};
+use raddle_predict::{Candidate, Counts, Error, Method, Prediction};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Errors that a person would call the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Race([(Frame, bool); 2]),
+    Deadlock(Vec<Frame>),
+}
+
+impl Key {
+    fn of(finding: &Finding) -> Key {
+        let at = |access: &AccessReport| (access.at.clone(), access.action != "read");
+        match (finding.kind, finding.accesses.as_slice()) {
+            (FindingKind::DataRace, [a, b]) => {
+                let mut ends = [at(a), at(b)];
+                ends.sort();
+                Key::Race(ends)
+            }
+            _ => {
+                let mut places: Vec<Frame> =
+                    finding.accesses.iter().map(|access| access.at.clone()).collect();
+                places.sort();
+                Key::Deadlock(places)
+            }
+        }
+    }
+}
+
+pub(super) struct Confirming<'a> {
+    request: &'a PredictRequest,
+    recorded: &'a Recorded,
+    target: &'a Target,
+    prediction: &'a Prediction,
+    watching: Watching<'a>,
+    named: Named<'a>,
+    stdin: Option<PathBuf>,
+    known: BTreeSet<Key>,
+    found: Vec<Finding>,
+    /// Certain candidates that were not seen, by what they show.
+    unconfirmed: BTreeMap<Key, Finding>,
+    /// Places of uncertain candidates that were not seen.
+    elsewhere: BTreeSet<Key>,
+    replayed: u64,
+    feasible: u64,
+    /// What the confirmed findings rest on.
+    assumptions: BTreeSet<Assumption>,
+    /// Not all candidates were tried: why.
+    stopped: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl<'a> Confirming<'a> {
+    pub(super) fn new(
+        request: &'a PredictRequest,
+        recorded: &'a Recorded,
+        target: &'a Target,
+        prediction: &'a Prediction,
+        watching: Watching<'a>,
+    ) -> Result<Self, DriverError> {
+        let (program, stdin) = match &request.source {
+            Source::Trace { program, stdin, .. } => (program.as_deref(), stdin.clone()),
+            Source::Program { run, .. } => (None, run.stdin.clone()),
+        };
+        let (named, warnings) = recorded.named(program)?;
+        Ok(Self {
+            request,
+            recorded,
+            target,
+            prediction,
+            watching,
+            named,
+            stdin,
+            known: BTreeSet::new(),
+            found: Vec::new(),
+            unconfirmed: BTreeMap::new(),
+            elsewhere: BTreeSet::new(),
+            replayed: 0,
+            feasible: 0,
+            assumptions: BTreeSet::new(),
+            stopped: None,
+            warnings,
+        })
+    }
+
+    /// The recorded run itself has shown these.
+    pub(super) fn observed(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            if self.known.insert(Key::of(&finding)) {
+                self.found.push(finding);
+            }
+        }
+    }
+
+    pub(super) fn all(&mut self, began: Instant) -> Result<(), DriverError> {
+        let candidates = &self.prediction.candidates;
+        for (tried, candidate) in candidates.iter().enumerate() {
+            (self.watching.progress)(Stage::Confirming {
+                tried,
+                candidates: candidates.len(),
+                confirmed: self.found.len(),
+            });
+            let finding = self.finding(candidate);
+            let key = Key::of(&finding);
+            if self.known.contains(&key) {
+                continue;
+            }
+            let why = if self.request.replays == Replays::Unwanted {
+                "not replayed, as was asked for".to_owned()
+            } else if let Some(stopped) = self.is_over(began) {
+                let why = format!("not replayed: {stopped}");
+                self.stopped.get_or_insert(stopped);
+                why
+            } else {
+                match self.confirm(candidate)? {
+                    None => {
+                        let stopped = "it was interrupted".to_owned();
+                        self.stopped.get_or_insert(stopped.clone());
+                        stopped
+                    }
+                    Some(why) => why,
+                }
+            };
+            if self.known.contains(&key) {
+                self.unconfirmed.remove(&key);
+                self.elsewhere.remove(&key);
+                if self.request.goal == Goal::FirstRace {
+                    self.stopped.get_or_insert("the first error was found".to_owned());
+                    break;
+                }
+            } else if candidate.uncertain.is_empty() && self.target.sees_every_access() {
+                self.unconfirmed.entry(key).or_insert_with(|| {
+                    let method = candidate.method.name();
+                    let confirmation = Confirmation::Unconfirmed { reason: why };
+                    Finding { evidence: Evidence::Predicted { method, confirmation }, ..finding }
+                });
+            } else {
+                self.elsewhere.insert(key);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&self, began: Instant) -> Option<String> {
+        if self.watching.interrupt.load(Ordering::Relaxed) {
+            return Some("it was interrupted".to_owned());
+        }
+        let over = self.request.time.is_some_and(|time| began.elapsed() >= time);
+        over.then(|| "the time limit was reached".to_owned())
+    }
+
+    /// Runs the program under the candidate. What was not seen and why; the finding is in `found` if it was. `None`: interrupted.
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<String>, DriverError> {
+        let wanted = match &candidate.error {
+            Error::Race { first, second } => Wanted::Race([*first, *second]),
+            Error::Deadlock { blocked } => Wanted::Deadlock(blocked.clone()),
+        };
+        let plan = match self.target.plan(self.recorded, &candidate.order, &wanted) {
+            Ok(plan) => plan,
+            Err(why) => return Ok(Some(why)),
+        };
+        let request = EnforceRequest {
+            arguments: self.recorded.program.arguments.clone(),
+            stdin: self.stdin.clone(),
+            env: Vec::new(),
+            plan,
+            afterwards: Afterwards::GoesOn,
+            time: self.request.run_time,
+            patience: None,
+        };
+        self.replayed += 1;
+        let Some(enforced) = self.target.enforce(&request, self.watching.interrupt)? else { return Ok(None) };
+        let why = words(&enforced);
+        let before = self.found.len();
+        let confirmed = self.take(candidate.method, enforced);
+        self.feasible += u64::from(confirmed);
+        if self.found.len() > before {
+            self.write(before, &request);
+        }
+        Ok(Some(why))
+    }
+
+    /// What the run has shown; whether that is what it was for, or anything else that is new.
+    fn take(&mut self, method: Method, enforced: Enforced) -> bool {
+        let reproduced = enforced.reproduced;
+        let before = self.found.len();
+        let deadlock = enforced.deadlock.filter(|_| reproduced);
+        for finding in enforced.races.into_iter().chain(deadlock) {
+            if self.known.insert(Key::of(&finding)) {
+                let confirmation = Confirmation::Replayed { file: None };
+                let evidence = Evidence::Predicted { method: method.name(), confirmation };
+                self.found.push(Finding { evidence, engine: "predict", ..finding });
+            }
+        }
+        if self.found.len() > before {
+            self.assumptions.extend(enforced.assumptions);
+        }
+        reproduced || self.found.len() > before
+    }
+
+    /// One schedule shows all findings from `from` on.
+    fn write(&mut self, from: usize, request: &EnforceRequest) {
+        let Some(folder) = &self.request.witness_dir else { return };
+        let shows = self.found[from..].iter().map(|finding| {
+            let places =
+                finding.accesses.iter().map(|access| format!("{}:{}", access.at.file, access.at.line));
+            format!(
+                "{} {} at {}",
+                finding.kind.name(),
+                finding.variable,
+                places.collect::<Vec<_>>().join(" and ")
+            )
+        });
+        let text = Witness {
+            program: self.recorded.program.clone(),
+            stdin: request.stdin.clone(),
+            shows: shows.collect(),
+            plan: request.plan.clone(),
+        }
+        .to_text();
+        let stem = self.recorded.program.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let hash = crate::load::digest(text.as_bytes()) as u32;
+        match witness::write(folder, &stem, hash, ".order", &text) {
+            Ok(path) => {
+                let written = path.to_string_lossy().into_owned();
+                for finding in &mut self.found[from..] {
+                    if let Evidence::Predicted { confirmation, .. } = &mut finding.evidence {
+                        *confirmation = Confirmation::Replayed { file: Some(written.clone()) };
+                    }
+                }
+            }
+            Err(error) => {
+                self.warnings.push(format!("cannot write a schedule to {}: {error}", folder.display()));
+            }
+        }
+    }
+
+    /// The candidate as a person would say it, without stacks: the trace has none.
+    fn finding(&self, candidate: &Candidate) -> Finding {
+        let (kind, events) = match &candidate.error {
+            Error::Race { first, second } => (FindingKind::DataRace, vec![*first, *second]),
+            Error::Deadlock { blocked } => (FindingKind::Problem(ProblemKind::Deadlock), blocked.clone()),
+        };
+        let variable = match kind {
+            FindingKind::DataRace => {
+                let names = events.iter().map(|event| self.named.expression(*event));
+                names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+            }
+            FindingKind::Problem(_) => String::new(),
+        };
+        Finding {
+            id: String::new(),
+            kind,
+            variable,
+            accesses: events.iter().map(|event| self.named.report(*event)).collect(),
+            evidence: Evidence::Observed,
+            engine: "predict",
+            rank: 0,
+            detail: String::new(),
+            assumptions: Vec::new(),
+            protection: None,
+        }
+    }
+
+    pub(super) fn answer(self, config: &Config, counts: &Counts) -> Answer {
+        let mut findings = self.found;
+        findings.extend(self.unconfirmed.into_values());
+        findings.retain(|finding| !config.suppressions.iter().any(|one| is_suppressed(finding, one)));
+        findings
+            .sort_by_cached_key(|finding| (!finding.evidence.is_certain(), finding.kind, Key::of(finding)));
+        for (index, finding) in findings.iter_mut().enumerate() {
+            finding.id = format!("f{}", index + 1);
+            finding.rank = index as u32 + 1;
+        }
+        let confirmed = |kind: FindingKind| {
+            findings.iter().any(|finding| finding.kind == kind && finding.evidence.is_certain())
+        };
+        let deadlock = FindingKind::Problem(ProblemKind::Deadlock);
+        let mut reasons = vec!["errors on other paths than the recorded one were not looked for".to_owned()];
+        reasons.extend(self.stopped.map(|why| format!("not all candidates were tried: {why}")));
+        if !self.elsewhere.is_empty() {
+            let places = self.elsewhere.len();
+            reasons.push(format!(
+                "{places} further {} on values that the new order changes; the program went another way, or what they were for \
+                 was not seen",
+                if places == 1 { "candidate rests" } else { "candidates rest" }
+            ));
+        }
+        if counts.left_out > 0 {
+            reasons.push(format!("{} pairs at places that have many pairs were not tried", counts.left_out));
+        }
+        if counts.patterns_cut {
+            reasons.push("not all cycles of locks were looked at".to_owned());
+        }
+        let outcome = Outcome {
+            verdict: if confirmed(FindingKind::DataRace) { Verdict::Race } else { Verdict::Unknown },
+            deadlocks: if confirmed(deadlock) { Deadlocks::Found } else { Deadlocks::Unknown },
+            findings,
+            proved: Vec::new(),
+            assumptions: self.assumptions.into_iter().collect(),
+            deadlock_assumptions: Vec::new(),
+            unknown_reasons: reasons.iter().map(|reason| plain(reason)).collect::<Vec<UnknownReason>>(),
+            stats: Stats {
+                executions: 1 + self.replayed,
+                prediction: Some(PredictionCounts {
+                    captured: counts.captured as u64,
+                    reduced: counts.reduced as u64,
+                    sync: counts.sync as u64,
+                    candidates: self.prediction.candidates.len() as u64,
+                    replayed: self.replayed,
+                    feasible: self.feasible,
+                }),
+                ..Stats::default()
+            },
+        };
+        Answer { outcome, warnings: self.warnings }
+    }
+}
+
+/// Why what a run was for was not seen, if it was not.
+fn words(enforced: &Enforced) -> String {
+    match &enforced.status {
+        Status::Diverged { step, steps, why } => {
+            format!("the program diverged from the order at step {} of {steps}: {why}", step + 1)
+        }
+        Status::Followed => match enforced.end {
+            End::Stopped => {
+                "the order was followed; the time for the run was over before it was seen".to_owned()
+            }
+            _ => "the order was followed, and it was not seen".to_owned(),
+        },
+    }
+}
