@@ -11,7 +11,7 @@ use crate::reversal;
 use crate::sync_preserving;
 use crate::{Candidate, Error, Input, Method};
 use raddle_base::SiteId;
-use raddle_event::EventKind;
+use raddle_event::{Event, EventKind};
 use std::cell::OnceCell;
 
 /// What is looked for, and how long.
@@ -87,6 +87,15 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     }
     for (_, same) in &by_places {
         predicting.patterns(same);
+    }
+    let waits = |event: &Event| {
+        matches!(
+            event.kind,
+            EventKind::WaitEnd { .. } | EventKind::SemWait { .. } | EventKind::BarrierLeave { .. }
+        )
+    };
+    if trace.events.iter().any(waits) {
+        predicting.stuck_ends();
     }
     let mut candidates = predicting.found;
     // Stable: of each kind in the order of their places.
@@ -216,6 +225,19 @@ impl Predicting<'_> {
             }
             if found > 0 {
                 return;
+            }
+        }
+    }
+
+    fn stuck_ends(&mut self) {
+        if self.prepared.position.len() > self.options.reversal_events {
+            return;
+        }
+        let index = self.index.get_or_init(|| Index::new(self.prepared.input));
+        for (order, blocked) in reversal::stuck_ends(self.prepared, index) {
+            let error = Error::Deadlock { blocked };
+            if self.found.iter().all(|known| known.error != error) {
+                self.add(error, order, Method::SyncReversal);
             }
         }
     }

@@ -46,6 +46,41 @@ pub(crate) fn before(
     preferences.into_iter().find_map(|preference| scheduled(prepared, index, &cut, preference))
 }
 
+/// Deadlocks that no cycle of locks shows: lost signals, missing posts and arrivals. Lets each thread go last, or first, until nobody can go on.
+pub(crate) fn stuck_ends(prepared: &Prepared<'_>, index: &Index<'_>) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let threads = 0..prepared.threads().min(MOST_THREADS);
+    let preferences = threads.flat_map(|thread| [Preference::NotThread(thread), Preference::Thread(thread)]);
+    let mut found: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+    for preference in preferences {
+        let mut state = State::new(index);
+        let mut order = Vec::new();
+        loop {
+            let possible = state.nexts().into_iter().filter(|event| state.is_possible(*event));
+            let rank = |event: &usize| (preference.is_last(prepared.event(*event).thread.0 as usize), *event);
+            let Some(next) = possible.min_by_key(rank) else { break };
+            state.take(next);
+            order.push(next);
+        }
+        let blocked = state.smallest_deadlock();
+        if !blocked.is_empty() && found.iter().all(|(_, known)| *known != blocked) {
+            found.push((order, blocked));
+        }
+    }
+    found
+}
+
+const MOST_THREADS: usize = 16;
+
+impl Preference {
+    fn is_last(self, thread: usize) -> bool {
+        match self {
+            Preference::Trace => false,
+            Preference::Thread(first) => thread != first,
+            Preference::NotThread(last) => thread == last,
+        }
+    }
+}
+
 fn contains(closure: &Closure<'_>, ends: &[(usize, u32)]) -> bool {
     ends.iter().any(|(thread, at)| closure.contains(*thread, *at))
 }
@@ -119,14 +154,7 @@ fn scheduled(
         let mut nexts: Vec<(usize, usize)> = nexts
             .map(|thread| (prepared.of_thread[thread][done[thread] as usize] as usize, thread))
             .collect();
-        nexts.sort_by_key(|(event, thread)| {
-            let last = match preference {
-                Preference::Trace => false,
-                Preference::Thread(first) => *thread != first,
-                Preference::NotThread(last) => *thread == last,
-            };
-            (last, *event)
-        });
+        nexts.sort_by_key(|(event, thread)| (preference.is_last(*thread), *event));
         let may = |event: usize| match acquisitions.get(&event) {
             Some((lock, true)) => left.get(lock).is_none_or(|left| *left == 0),
             _ => true,

@@ -1,0 +1,86 @@
+//! Traces, schedules, wrong arguments and broken files.
+
+use super::{built, raddle, root};
+use std::path::Path;
+
+const COMMUTES: &str = "tests/predict/scenarios/commute_write_write.c";
+
+fn said(output: &std::process::Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn a_trace_is_predicted_and_its_schedule_replayed() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = folder.path();
+    let program = built(folder, &root().join(COMMUTES)).to_string_lossy().into_owned();
+    let recorded = raddle(folder, &["record", "-o", "t.trace", &program]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", said(&recorded));
+    let predicted = raddle(folder, &["predict", "t.trace"]);
+    let text = said(&predicted);
+    assert_eq!(predicted.status.code(), Some(1), "{text}");
+    assert!(text.contains("confirmed by native replay") && text.contains("sync-preserving"), "{text}");
+    let command = text.lines().find_map(|line| line.trim().strip_prefix("replay: raddle "));
+    let words: Vec<&str> = command.expect("there is a schedule").split(' ').collect();
+    let replayed = raddle(folder, &words);
+    assert_eq!(replayed.status.code(), Some(1), "{}", said(&replayed));
+    // The same without running the program: nothing is claimed.
+    let unconfirmed = raddle(folder, &["predict", "--no-replay", "t.trace"]);
+    let text = said(&unconfirmed);
+    assert_eq!(unconfirmed.status.code(), Some(0), "{text}");
+    assert!(!text.contains("verdict: race"), "{text}");
+    // A program that has changed since is refused.
+    std::fs::write(&program, "other").expect("the program can be replaced");
+    let other = raddle(folder, &["predict", "t.trace"]);
+    assert_eq!(other.status.code(), Some(2), "{}", said(&other));
+    let other = raddle(folder, &words);
+    assert_eq!(other.status.code(), Some(2), "{}", said(&other));
+}
+
+#[test]
+fn traces_in_the_std_format() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = folder.path();
+    let text =
+        "T0|w(x)|a.c:1\nT0|acq(m)|a.c:2\nT0|rel(m)|a.c:3\nT1|acq(m)|b.c:2\nT1|rel(m)|b.c:3\nT1|w(x)|b.c:4\n";
+    std::fs::write(folder.join("t.std"), text).expect("a trace can be written");
+    let predicted = raddle(folder, &["predict", "--format", "concise", "t.std"]);
+    let text = said(&predicted);
+    assert_eq!(predicted.status.code(), Some(0), "{text}");
+    assert!(text.contains('x') && text.contains("a.c:1") && text.contains("b.c:4"), "{text}");
+    std::fs::write(folder.join("bad.std"), "T0|w(x)|1\nT0|what(x)|1\n").expect("a trace can be written");
+    let bad = raddle(folder, &["predict", "bad.std"]);
+    assert_eq!(bad.status.code(), Some(2), "{}", said(&bad));
+    assert!(said(&bad).contains("line 2"), "{}", said(&bad));
+    let program = built(folder, &root().join(COMMUTES)).to_string_lossy().into_owned();
+    raddle(folder, &["record", "-q", "-o", "t.trace", &program]);
+    let written = raddle(folder, &["predict", "--write-std", "out.std", "t.trace"]);
+    assert_eq!(written.status.code(), Some(0), "{}", said(&written));
+    let written = std::fs::read_to_string(folder.join("out.std")).expect("it was written");
+    assert!(written.contains("|acq(") && written.contains("|fork(T1)|"), "{written}");
+    let again = raddle(folder, &["predict", "--format", "json", "out.std"]);
+    assert!(said(&again).contains("\"data-race\""), "{}", said(&again));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = folder.path();
+    std::fs::write(folder.join("cut.trace"), "RADDLETR").expect("a file can be written");
+    std::fs::write(folder.join("empty"), "").expect("a file can be written");
+    std::fs::write(folder.join("x.order"), "raddle-order 1\nhello\n").expect("a file can be written");
+    for (arguments, code, words) in [
+        (&["predict", "missing"][..], 2, "no such program"),
+        (&["predict", "cut.trace"], 2, "cut.trace"),
+        (&["predict", "cut.trace", "argument"], 2, "has no arguments"),
+        (&["predict", "empty"], 2, "empty"),
+        (&["predict"], 2, "PROGRAM|TRACE"),
+        (&["replay", "x.order"], 2, "line 2"),
+    ] {
+        let output = raddle(folder, arguments);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+        assert!(text.contains(words), "{arguments:?}: {text}");
+        assert!(!text.contains("panicked") && !Path::new("raddle-witness").exists(), "{text}");
+    }
+}
