@@ -28,7 +28,7 @@ pub use birth::CONSISTENT;
 pub use ending::Ending;
 pub use model::{Model, Note, Noted, Spurious};
 #[cfg_attr(not(feature = "program"), allow(unused_imports))]
-pub use operation::{Family, Happened, How, Kind, Operation, Outcome};
+pub use operation::{Family, Happened, How, Kind, Operation, Outcome, SECTION};
 pub use plan::{Afterwards, Plan, Step, Visible};
 
 use crate::explore;

@@ -103,6 +103,39 @@ fn what_was_never_written_is_left_to_the_program() {
     assert_eq!(left, [true, false]);
 }
 
+/// The first instruction of all is a call of a function that is no operation itself, as calls into libraries are.
+const ATOMIC_BY_NAME: &str = "
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t threads[2];
+static int x;
+static void __VERIFIER_atomic_step(void) { x++; }
+static void *worker(void *id) {
+  __VERIFIER_atomic_step();
+  pthread_mutex_lock(&m);
+  pthread_mutex_unlock(&m);
+  return id;
+}
+static void spawn(int k) { pthread_create(&threads[k], 0, worker, 0); }
+int main(void) {
+  spawn(0);
+  spawn(1);
+  pthread_join(threads[0], 0);
+  pthread_join(threads[1], 0);
+  return 0;
+}
+";
+
+#[test]
+fn sections_are_steps_wherever_the_program_begins() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("program.c");
+    std::fs::write(&file, ATOMIC_BY_NAME).expect("it can be written");
+    let subject = Subject { inputs: vec![file], ..Subject::default() };
+    let followed: usize = (0..4).map(|seed| follow(&subject, seed)).sum();
+    assert_eq!(followed, 12);
+}
+
 /// How many random schedules the program has followed; panics at one that it has not.
 fn follow(subject: &Subject, seed: u64) -> usize {
     // Some fixtures are for 32 bits only, or no program.

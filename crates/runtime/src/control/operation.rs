@@ -130,6 +130,9 @@ pub enum Family {
     Own,
 }
 
+/// The object of atomic sections, in the place of an address: nothing of the program's can be there.
+pub const SECTION: usize = 8;
+
 /// What a thread does next, as far as others can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {

@@ -7,7 +7,7 @@
 mod recorded;
 
 use super::model::{Model, Note, Noted, Spurious};
-use super::operation::{Kind, Operation};
+use super::operation::{Family, Kind, Operation, SECTION};
 use super::pairs::{Nth, Pair, Pairs, Touch};
 use super::plan::{Afterwards, Plan, Step, Visible};
 use crate::options;
@@ -230,10 +230,12 @@ impl Enforcer {
         Next::Go { thread, variant, value: None }
     }
 
-    /// An operation that a library makes of its own.
+    /// An operation that a library makes of its own. Functions that are put around the program's own do not know their place, and 0 may be
+    /// that of a call into a library.
     fn is_aside(&self, operation: &Operation) -> bool {
         let anywhere = matches!(operation.kind, Kind::Begin | Kind::End | Kind::Exit | Kind::Access);
-        !anywhere && self.plan.aside.contains(&self.plan.original(operation.site))
+        let around = operation.family == Family::Own || operation.object == SECTION;
+        !anywhere && !around && self.plan.aside.contains(&self.plan.original(operation.site))
     }
 
     /// An access of the program; both ends, if it is the race that the schedule is for.

@@ -2,11 +2,8 @@
 //! schedule has the values, and sections are a lock of the model's. `VERIFIER_C` defines the functions themselves.
 
 use super::mutex::{given_up, taken};
-use crate::control::{Ending, Family, How, calls};
+use crate::control::{Ending, Family, How, SECTION, calls};
 use crate::thread::Mode;
-
-/// In the place of an address: nothing of the program's can be there.
-const SECTION: usize = 8;
 
 #[unsafe(no_mangle)]
 pub extern "C" fn __raddle_choose(variants: u32) -> u64 {
