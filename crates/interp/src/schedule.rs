@@ -95,7 +95,24 @@ pub(crate) fn step(interp: &mut Interp, choice: Choice, sink: &mut dyn Sink) {
     if outcome.is_ok() {
         cx.run();
     }
+    if let Some(lock) = kind.lock() {
+        disturb_roused(interp, choice.thread, lock);
+    }
     after_step(interp, choice.thread);
+}
+
+/// Threads that have woken up for no reason, and wait for this lock, may find something new.
+fn disturb_roused(interp: &mut Interp, moved: ThreadId, lock: Addr) {
+    for id in (0..interp.threads.len() as u32).map(ThreadId).filter(|id| *id != moved) {
+        let roused = matches!(
+            &interp.threads[id].stand,
+            Stand::Before { action: Action::WaitEnd(Wait { mutex, until: Until::Spurious, .. }), .. }
+                if *mutex == lock
+        );
+        if roused {
+            interp.threads.get_mut(id).stutter.note_use_of_lock();
+        }
+    }
 }
 
 /// New threads join in; the thread's stop is noted; the run may be over.
@@ -194,7 +211,9 @@ fn note_stop(interp: &mut Interp, id: ThreadId) {
             Stand::Before { operation: Operation { kind: OpKind::WaitBegin { .. }, .. }, .. } => {
                 Rest::Detours
             }
-            Stand::Before { action: Action::WaitEnd(Wait { until: Until::Spurious, .. }), .. } => Rest::Never,
+            Stand::Before { action: Action::WaitEnd(Wait { until: Until::Spurious, .. }), .. } => {
+                Rest::Roused
+            }
             _ => Rest::WithFewestLocks,
         };
         cx.thread.stutter.stops_at(local, version, locals, Place { held, rest });

@@ -129,8 +129,9 @@ impl Cx<'_> {
     }
 }
 
+/// A sum, so that what a step adds to it does not depend on what others have changed.
 pub(crate) fn version(memory: u64, sync: u64, state: &State) -> u64 {
-    memory.wrapping_add(sync.rotate_left(1)).wrapping_add(mix(
+    memory.wrapping_add(sync.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_add(mix(
         state.ambient ^ state.libc_hash ^ state.channels_hash.rotate_left(7) ^ 0x77,
         state.lives_hash | 1,
     ))

@@ -15,7 +15,7 @@ mod stutter;
 pub use canonical::{Canonical, Names, ObjectNames};
 pub use operation::{LockHow, OpKind, Operation};
 pub use sink::{ForeignCall, IgnoreEvents, Sink, StackSource, TraceSink};
-pub use stutter::{Place, Rest, Sleep, Stutter};
+pub use stutter::{Detour, Place, Rest, Sleep, Stutter};
 
 use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};

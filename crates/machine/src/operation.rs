@@ -123,6 +123,16 @@ impl OpKind {
         matches!(self, OpKind::Begin | OpKind::Fence)
     }
 
+    /// The lock or other object that it takes, gives up, initialises or destroys.
+    pub fn lock(self) -> Option<Addr> {
+        match self {
+            OpKind::Lock { lock, .. } | OpKind::Unlock { lock, .. } => Some(lock),
+            OpKind::WaitBegin { mutex, .. } | OpKind::WaitEnd { mutex, .. } => Some(mutex),
+            OpKind::SyncInit { object } | OpKind::SyncDestroy { object } => Some(object),
+            _ => None,
+        }
+    }
+
     /// What a thread that stands before it for good waits for; for reports of deadlocks.
     pub fn waited_for(self) -> Option<Addr> {
         match self {

@@ -8,7 +8,10 @@
 //!   up by going on;
 //! * a spurious wake-up that leads back to its wait is ruled out there, with the lock: the wait itself stays open and gives it up. What
 //!   others might have done while the lock was free they could do the first time. A thread never sleeps between such a wake-up and
-//!   its lock, where signals do not reach it.
+//!   its lock, where signals do not reach it;
+//! * if nobody used the lock during such a wake-up, and the thread itself changed nothing, another one is ruled out until the thread goes
+//!   on, whatever others do meanwhile: what they did during the first wake-up they could have done before it, with the lock held.
+//!   This depends on the uses of the lock alone, so steps that are independent of the wait neither bring it about nor end it.
 //!
 //! Cutting such rounds loses no race: what happens in the second round happened in the first, with no more order around it. Rounds
 //! of more than [`WINDOW`] stops are noticed late, those of more than [`FARTHEST`] not at all: these end at the step limit.
@@ -40,6 +43,8 @@ struct Stop {
     open: u64,
     /// Another thread could have moved here.
     chance: bool,
+    /// Another thread has used the lock that this one waits for here.
+    disturbed: bool,
 }
 
 /// Where a thread stops.
@@ -56,21 +61,45 @@ pub enum Rest {
     WithFewestLocks,
     /// It never sleeps here, but need not leave the main way, variant 0, for one that leads back.
     Detours,
-    Never,
+    /// It has woken up for no reason and waits for its lock. It never sleeps here.
+    Roused,
 }
 
 /// The thread has been here before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sleep {
-    version: u64,
-    /// `None`: the shared state alone decides.
-    others: Option<u64>,
+    until: Until,
     /// Variants that led back here.
     taken: u64,
     /// Another thread had a chance to move on the way round.
     pub chance: bool,
     /// The thread could have gone another way on its way round, which it has not tried.
     pub elsewhere: bool,
+}
+
+/// What ends a sleep, besides that the thread goes on by a variant that leads elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// The shared state is another than this.
+    Change {
+        version: u64,
+    },
+    /// That, or the others stand elsewhere.
+    AnyChange {
+        version: u64,
+        others: u64,
+    },
+    Never,
+}
+
+/// How far a thread has come with a wake-up that changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detour {
+    None,
+    /// It is roused, and nobody has used its lock since.
+    Undisturbed,
+    /// Another one is ruled out for as long as it stands here.
+    RuledOut,
 }
 
 impl Clone for Stutter {
@@ -94,9 +123,12 @@ impl Stutter {
     /// Whether taking this variant in this state is known to lead nowhere.
     pub fn rules_out(&self, variant: u32, version: u64, others: u64) -> bool {
         self.sleep.is_some_and(|sleep| {
-            sleep.version == version
-                && sleep.others.is_none_or(|known| known == others)
-                && sleep.taken >> variant.min(63) & 1 == 1
+            let lasts = match sleep.until {
+                Until::Change { version: known } => known == version,
+                Until::AnyChange { version: known, others: stood } => (known, stood) == (version, others),
+                Until::Never => true,
+            };
+            lasts && sleep.taken & bit(variant) != 0
         })
     }
 
@@ -120,11 +152,28 @@ impl Stutter {
         }
     }
 
+    /// Another thread has used the lock that this one waits for at its present stop.
+    pub fn note_use_of_lock(&mut self) {
+        if let Some(stop) = self.stops.last_mut() {
+            stop.disturbed = true;
+        }
+    }
+
     /// The thread stops here. `version` and `others` are those of the state it leaves behind.
     pub fn stops_at(&mut self, local: u64, version: u64, others: u64, place: Place) {
         self.local = local;
         self.sleep = None;
-        let now = Stop { local, arrived: version, version, others, place, taken: 0, open: 0, chance: false };
+        let now = Stop {
+            local,
+            arrived: version,
+            version,
+            others,
+            place,
+            taken: 0,
+            open: 0,
+            chance: false,
+            disturbed: false,
+        };
         let mut round = Round::default();
         // The latest equal stop decides how far round the thread has come; earlier ones only add variants.
         let (mut quiet, mut loud) = (Visits::default(), Visits::default());
@@ -140,7 +189,10 @@ impl Stutter {
             }
             round.beyond(stop, &now);
         }
-        self.sleep = quiet.sleep(&now, None).or_else(|| loud.sleep(&now, Some(others)));
+        self.sleep = self
+            .useless_wake_up(&now)
+            .or_else(|| quiet.sleep(&now, Until::Change { version }))
+            .or_else(|| loud.sleep(&now, Until::AnyChange { version, others }));
         if self.sleep.is_none() {
             self.sleep = self.far.arrives(&now);
         }
@@ -159,7 +211,33 @@ impl Stutter {
 
     /// The thread is found to spin: it sleeps until the shared state changes.
     pub fn sleep_now(&mut self, version: u64) {
-        self.sleep = Some(Sleep { version, others: None, taken: 1, chance: false, elsewhere: false });
+        let until = Until::Change { version };
+        self.sleep = Some(Sleep { until, taken: 1, chance: false, elsewhere: false });
+    }
+
+    /// What of the past decides what will be open to the thread, whatever others do.
+    pub fn detour(&self) -> Detour {
+        if self.sleep.is_some_and(|sleep| sleep.until == Until::Never) {
+            return Detour::RuledOut;
+        }
+        match self.stops.last() {
+            Some(stop) if stop.place.rest == Rest::Roused && !stop.disturbed => Detour::Undisturbed,
+            _ => Detour::None,
+        }
+    }
+
+    /// The thread woke up for no reason, took its lock with nobody else having used it, and stands before the same wait again. What its
+    /// two steps did to the shared state cancels out; others may have changed it in between.
+    fn useless_wake_up(&self, now: &Stop) -> Option<Sleep> {
+        let [.., wait, roused] = self.stops.as_slice() else { return None };
+        let gave_up = wait.version.wrapping_sub(roused.arrived);
+        let took = now.version.wrapping_sub(roused.version);
+        let useless = roused.place.rest == Rest::Roused
+            && !roused.disturbed
+            && wait.local == now.local
+            && gave_up == took;
+        let taken = bit(wait.taken);
+        useless.then_some(Sleep { until: Until::Never, taken, chance: false, elsewhere: false })
     }
 
     /// Whether the thread has left out some way on from a stop since it was here last.
@@ -182,7 +260,7 @@ impl Place {
     fn rules_out(self, taken: u64, round: &Round) -> u64 {
         match self.rest {
             Rest::WithFewestLocks if self.held <= round.lowest => taken,
-            Rest::WithFewestLocks | Rest::Never => 0,
+            Rest::WithFewestLocks | Rest::Roused => 0,
             Rest::Detours => taken & !1,
         }
     }
@@ -240,12 +318,13 @@ impl Visits {
         self.latest.get_or_insert(*round);
     }
 
-    fn sleep(&self, now: &Stop, others: Option<u64>) -> Option<Sleep> {
+    fn sleep(&self, now: &Stop, until: Until) -> Option<Sleep> {
         let round = self.latest?;
-        let taken = if others.is_none() { self.taken } else { now.place.rules_out(self.taken, &round) };
-        let chance = others.is_some() && round.chance;
-        let elsewhere = round.elsewhere;
-        (taken != 0).then_some(Sleep { version: now.version, others, taken, chance, elsewhere })
+        let (taken, chance) = match until {
+            Until::AnyChange { .. } => (now.place.rules_out(self.taken, &round), round.chance),
+            Until::Change { .. } | Until::Never => (self.taken, false),
+        };
+        (taken != 0).then_some(Sleep { until, taken, chance, elsewhere: round.elsewhere })
     }
 }
 
@@ -278,8 +357,7 @@ impl Far {
         let same = anchor.local == now.local && anchor.version == now.version && anchor.others == now.others;
         let taken = now.place.rules_out(bit(anchor.taken), &self.round);
         (same && taken != 0).then_some(Sleep {
-            version: now.version,
-            others: Some(now.others),
+            until: Until::AnyChange { version: now.version, others: now.others },
             taken,
             chance: self.round.chance,
             elsewhere: self.round.elsewhere,
@@ -297,5 +375,50 @@ impl Far {
             self.round = Round { lowest: now.place.held, ..Round::default() };
             self.fresh = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detour, Place, Rest, Stutter};
+
+    /// A wait that wakes up for no reason: the mutex counts 16 in the version, others change it from 100 to 300 while it is free.
+    fn roused() -> Stutter {
+        let mut thread = Stutter::default();
+        thread.stops_at(7, 116, 1, Place { held: 1, rest: Rest::Detours });
+        thread.takes(1, 0b11, 116, 1);
+        thread.stops_at(8, 100, 1, Place { held: 0, rest: Rest::Roused });
+        thread
+    }
+
+    fn back_with(thread: &mut Stutter, version: u64) {
+        thread.takes(0, 1, 300, 2);
+        thread.stops_at(7, version, 2, Place { held: 1, rest: Rest::Detours });
+    }
+
+    #[test]
+    fn a_useless_wake_up_is_ruled_out_whatever_others_do() {
+        let mut thread = roused();
+        assert_eq!(thread.detour(), Detour::Undisturbed);
+        back_with(&mut thread, 316);
+        assert_eq!(thread.detour(), Detour::RuledOut);
+        assert!(thread.rules_out(1, 316, 2) && thread.rules_out(1, 416, 3));
+        assert!(!thread.rules_out(0, 316, 2));
+    }
+
+    #[test]
+    fn another_use_of_the_lock_keeps_it_open() {
+        let mut thread = roused();
+        thread.note_use_of_lock();
+        assert_eq!(thread.detour(), Detour::None);
+        back_with(&mut thread, 316);
+        assert!(!thread.rules_out(1, 316, 2));
+    }
+
+    #[test]
+    fn a_change_of_its_own_keeps_it_open() {
+        let mut thread = roused();
+        back_with(&mut thread, 317);
+        assert!(!thread.rules_out(1, 317, 2));
     }
 }

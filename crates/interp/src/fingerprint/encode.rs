@@ -293,7 +293,7 @@ impl Encoder<'_> {
 
     fn stand(&mut self, thread: &Thread) {
         let Stand::Before { operation, action } = &thread.stand else { return self.word(0) };
-        self.word(u64::from(operation.site.0) << 8 | 1);
+        self.word(u64::from(operation.site.0) << 8 | (thread.stutter.detour() as u64) << 1 | 1);
         match action {
             Action::WaitEnd(wait) => {
                 let until = match wait.until {

@@ -2,7 +2,9 @@
 
 use crate::explore::{check, ends_of};
 use crate::load::machine;
-use raddle_machine::{Machine, Visibility};
+use raddle_event::{Choice, ThreadId};
+use raddle_interp::Interp;
+use raddle_machine::{IgnoreEvents, Machine, Visibility};
 
 const SPIN: &str = "atomic_int f;
      void *t(void *a) { f = 1; return 0; }
@@ -135,6 +137,46 @@ fn a_waiter_with_a_second_chance_takes_it() {
          int main(void) { pthread_t a; sem_init(&s, 0, 0); pthread_create(&a, 0, t, 0);
            while (!done) { sem_post(&s); sem_wait(&s); } return 6; }",
         &["exit 6"],
+    );
+}
+
+#[test]
+fn a_useless_wake_up_is_known_whatever_others_do() {
+    let mut interp = machine(
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int done;
+         void *t(void *a) { return 0; }
+         int main(void) { pthread_t a; pthread_create(&a, 0, t, 0); pthread_mutex_lock(&m);
+           while (!done) pthread_cond_wait(&c, &m); return 0; }",
+    );
+    let choice = |thread, variant| Choice { thread: ThreadId(thread), variant };
+    let open = |interp: &Interp| {
+        let mut open = Vec::new();
+        interp.enabled(&mut open);
+        open.contains(&choice(0, 1))
+    };
+    for _ in ["begin", "create", "lock"] {
+        interp.step(choice(0, 0), &mut IgnoreEvents);
+    }
+    assert!(open(&interp));
+    interp.step(choice(0, 1), &mut IgnoreEvents);
+    interp.step(choice(1, 0), &mut IgnoreEvents);
+    interp.step(choice(0, 0), &mut IgnoreEvents);
+    assert!(!open(&interp));
+    interp.step(choice(1, 0), &mut IgnoreEvents);
+    assert!(!open(&interp));
+}
+
+#[test]
+fn a_wake_up_during_which_the_lock_was_used_may_come_again() {
+    // The thread has the lock between two wake-ups of the other, and between them finds it taken.
+    check(
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int done;
+         void *t(void *a) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m);
+           if (pthread_mutex_trylock(&m)) { pthread_mutex_lock(&m); done = 5; } else done = 6;
+           pthread_mutex_unlock(&m); return 0; }
+         int main(void) { pthread_t a; pthread_mutex_lock(&m); pthread_create(&a, 0, t, 0);
+           while (!done) pthread_cond_wait(&c, &m); return done; }",
+        &["deadlock [deadlock]", "exit 5", "exit 6"],
     );
 }
 

@@ -74,11 +74,26 @@ impl State {
         let others = self.others(choice.thread);
         let strand = next.strand_mut(choice.thread).ok_or(Nonsense)?;
         strand.stutter.takes(choice.variant, 0, self.shared(), others);
-        let roused = matches!(strand.operation, Some(Operation { kind: OpKind::WaitBegin { .. }, .. }))
-            && choice.variant == 1;
-        strand.roused = roused;
+        let kind = strand.operation.map(|operation| operation.kind);
+        strand.roused = matches!(kind, Some(OpKind::WaitBegin { .. })) && choice.variant == 1;
+        if let Some(lock) = kind.and_then(OpKind::lock) {
+            next.disturb_roused(choice.thread, lock);
+        }
         next.arrive(choice.thread, heard, table)?;
         Ok(next)
+    }
+
+    /// Threads that have woken up for no reason, and wait for this lock, may find something new.
+    fn disturb_roused(&mut self, moved: ThreadId, lock: Addr) {
+        let waits = |strand: &Strand| {
+            let kind = strand.operation.map(|operation| operation.kind);
+            strand.roused && matches!(kind, Some(OpKind::Lock { lock: wanted, .. }) if wanted == lock)
+        };
+        for (at, strand) in self.strands.iter_mut().enumerate() {
+            if at != moved.0 as usize && waits(strand) {
+                Rc::make_mut(strand).stutter.note_use_of_lock();
+            }
+        }
     }
 
     /// The execution cannot go on.
@@ -192,7 +207,7 @@ impl State {
         }
         let rest = match strand.operation.map(|operation| operation.kind) {
             Some(OpKind::WaitBegin { .. }) => Rest::Detours,
-            _ if strand.roused => Rest::Never,
+            _ if strand.roused => Rest::Roused,
             _ => Rest::WithFewestLocks,
         };
         let place = Place { held: strand.held.len() as u32, rest };
