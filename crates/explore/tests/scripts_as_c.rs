@@ -1,6 +1,8 @@
 //! The whole pipeline against its slow twin: a random script, written as C, compiled by clang, lowered, run by the interpreter and
 //! searched, has as many runs, the same races (by line) and the same problems as the script run directly.
 
+mod waits;
+
 use raddle_base::SiteId;
 use raddle_config::Config;
 use raddle_event::{AccessKind, Problem, ProblemKind};
@@ -16,6 +18,7 @@ use raddle_testkit::soak::{cases_of_seeds, seeds};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use waits::waits_and_tries;
 
 const LIMITS: Limits<'static> =
     Limits { goal: Goal::AllRaces, executions: 4_000, steps: 100_000, run_steps: 400, ..Limits::DEFAULT };
@@ -127,12 +130,15 @@ fn compare(script: &Script, how: How, folder: &Path) -> Option<Result<(), String
 
 fn compare_all(name: &str, mode: Mode, seeds: std::ops::Range<u64>, profile: &Profile) {
     let loops = if profile.waiting_loops { Loops::Waiting } else { Loops::None };
-    let how = How { mode, loops };
+    compare_scripts(name, How { mode, loops }, seeds, |seed| generate(seed, profile));
+}
+
+fn compare_scripts(name: &str, how: How, seeds: std::ops::Range<u64>, generate: impl Fn(u64) -> Script) {
     let folder = tempfile::tempdir().expect("a folder for C files");
     let mut compared = 0;
     let mut cases = cases_of_seeds(name, seeds);
     for seed in cases.by_ref() {
-        let script = generate(seed, profile);
+        let script = generate(seed);
         match compare(&script, how, folder.path()) {
             None => {}
             Some(Ok(())) => compared += 1,
@@ -178,6 +184,12 @@ fn the_pipeline_agrees_with_the_script_on_waiting_loops() {
         seeds(60, 2_000),
         &Profile { threads: 2, ..Profile::EVERYTHING },
     );
+}
+
+#[test]
+fn the_pipeline_agrees_with_the_script_on_waits_and_tries() {
+    let how = How { mode: Mode::Sync, loops: Loops::Waiting };
+    compare_scripts("as C, waits and tries", how, seeds(40, 20_000), waits_and_tries);
 }
 
 #[test]

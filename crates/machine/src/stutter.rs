@@ -377,3 +377,48 @@ impl Far {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Detour, Place, Rest, Stutter};
+
+    /// A wait that wakes up for no reason: the mutex counts 16 in the version, others change it from 100 to 300 while it is free.
+    fn roused() -> Stutter {
+        let mut thread = Stutter::default();
+        thread.stops_at(7, 116, 1, Place { held: 1, rest: Rest::Detours });
+        thread.takes(1, 0b11, 116, 1);
+        thread.stops_at(8, 100, 1, Place { held: 0, rest: Rest::Roused });
+        thread
+    }
+
+    fn back_with(thread: &mut Stutter, version: u64) {
+        thread.takes(0, 1, 300, 2);
+        thread.stops_at(7, version, 2, Place { held: 1, rest: Rest::Detours });
+    }
+
+    #[test]
+    fn a_useless_wake_up_is_ruled_out_whatever_others_do() {
+        let mut thread = roused();
+        assert_eq!(thread.detour(), Detour::Undisturbed);
+        back_with(&mut thread, 316);
+        assert_eq!(thread.detour(), Detour::RuledOut);
+        assert!(thread.rules_out(1, 316, 2) && thread.rules_out(1, 416, 3));
+        assert!(!thread.rules_out(0, 316, 2));
+    }
+
+    #[test]
+    fn another_use_of_the_lock_keeps_it_open() {
+        let mut thread = roused();
+        thread.note_use_of_lock();
+        assert_eq!(thread.detour(), Detour::None);
+        back_with(&mut thread, 316);
+        assert!(!thread.rules_out(1, 316, 2));
+    }
+
+    #[test]
+    fn a_change_of_its_own_keeps_it_open() {
+        let mut thread = roused();
+        back_with(&mut thread, 317);
+        assert!(!thread.rules_out(1, 317, 2));
+    }
+}
