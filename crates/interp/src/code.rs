@@ -115,7 +115,7 @@ pub(crate) enum Code {
         a: S,
         b: S,
     },
-    /// Ordered comparison of pointers.
+    /// Comparison of pointers whose result may be up to the layout of memory.
     IcmpPtr {
         pred: IcmpPred,
         d: S,

@@ -11,8 +11,8 @@ use crate::sync::numbers_are_seen;
 use crate::thread::Frame;
 use crate::values::{self, Values};
 use raddle_base::SiteId;
-use raddle_ir::{BlockId, Function, FunctionId, Operand, Program, Reg, Ty};
-use raddle_libmodel::{Effect, LibcFn, Meaning, Models};
+use raddle_ir::{BlockId, FunctionId, Program, Ty};
+use raddle_libmodel::{Effect, LibcFn, Meaning, Models, uses_environ};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -80,7 +80,7 @@ impl Image {
         let values = values::of_calls(&program, &models, &*options.values);
         let shared = SharedState::of(&models);
         let numbers_are_seen = numbers_are_seen(&models);
-        let environment_is_memory = uses_environment(&program, main);
+        let environment_is_memory = uses_environ(&program);
         let pointer_bits = memory.layout.pointer_bytes as u8 * 8;
         let reached = Reached::new(program.sites.len(), &funcs);
         Self {
@@ -157,26 +157,6 @@ impl Image {
             Ty::Float(float) => (float.access_bytes() * 8) as u8,
         }
     }
-}
-
-fn uses_environment(program: &Program, main: FunctionId) -> bool {
-    let declared = program.globals.values().any(|global| {
-        global.init.is_none() && matches!(program.text(global.symbol), "environ" | "__environ" | "_environ")
-    });
-    let takers = program.constructors.iter().chain([&main]).map(|id| &program.functions[*id]);
-    let mut third = takers.filter_map(|function| Some((function, function.params.get(2)?.reg)));
-    declared || third.any(|(function, reg)| is_used(function, reg))
-}
-
-fn is_used(function: &Function, reg: Reg) -> bool {
-    let mut used = false;
-    let mut look = |operand: Operand| used |= operand == Operand::Reg(reg);
-    for block in function.blocks.values() {
-        block.phis.iter().flat_map(|phi| &phi.incoming).for_each(|(_, operand)| look(*operand));
-        block.insts.iter().for_each(|inst| inst.each_operand(&mut look));
-        block.terminator.each_operand(&mut look);
-    }
-    used
 }
 
 fn first_blocks(program: &Program) -> Vec<u32> {

@@ -24,4 +24,4 @@ pub use resolve::{Meaning, Models};
 pub use results::Detail;
 pub use shared::SharedUse;
 pub use table::{Row, lookup, rows};
-pub use variable::{Variable, variable};
+pub use variable::{Variable, uses_environ, variable};

@@ -1,11 +1,13 @@
 //! What the analysis does not cover: constructs that are not understood, and assumptions that it makes.
 
 mod addresses;
+mod environ;
 mod errno;
 mod handles;
 mod streams;
 
 use addresses::MadeOfNumbers;
+use environ::mixed_use;
 use errno::{errno_is_kept, gives_errno};
 use handles::handle_is_read_early;
 use raddle_absint::Roots;
@@ -99,6 +101,9 @@ pub(crate) fn find(
         && let Some(site) = calls.from.values().flatten().find(|call| gives_errno(call)).map(|call| call.site)
     {
         gap(site, "the address of `errno` is kept".to_owned());
+    }
+    if let Some(site) = mixed_use(&expanded.program, points_to, accesses) {
+        gap(site, "functions on the environment in a program that also uses environ".to_owned());
     }
     if handle_is_read_early(&expanded.program, points_to, calls, accesses, threads) {
         assumptions.insert("A-HANDLE");

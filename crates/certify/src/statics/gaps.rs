@@ -1,5 +1,6 @@
 //! What no proof may reach, and the assumptions that it must name.
 
+mod environ;
 mod errno;
 mod handles;
 mod numbers;
@@ -34,6 +35,7 @@ pub(crate) fn check(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refu
     }
     streams::check(code, accesses)?;
     errno::check(code)?;
+    environ::check(code, accesses)?;
     let mut needed: BTreeSet<&'static str> = BTreeSet::from(["A-BOUNDS"]);
     if handles::are_read_early(code, accesses) {
         needed.insert("A-HANDLE");

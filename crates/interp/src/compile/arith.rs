@@ -82,13 +82,14 @@ impl Compiler<'_> {
 
     fn icmp(&mut self, dst: Reg, pred: IcmpPred, ty: Ty, a: Operand, b: Operand) {
         let (d, bits) = (self.slot(dst), self.bits(ty));
+        let looks_at_layout = looks_at_layout(pred, ty, a, b);
         let (a, b) = (self.any_operand(a, ty), self.any_operand(b, ty));
         let shift = 64u8.saturating_sub(bits);
         self.emit(match pred {
             _ if ty.is_wide() => Code::IcmpWide { pred, bits, d, a, b },
+            _ if looks_at_layout => Code::IcmpPtr { pred, d, a, b },
             IcmpPred::Eq => Code::Eq { d, a, b },
             IcmpPred::Ne => Code::Ne { d, a, b },
-            _ if ty == Ty::Ptr => Code::IcmpPtr { pred, d, a, b },
             IcmpPred::Ult => Code::Ult { d, a, b },
             IcmpPred::Ule => Code::Ule { d, a, b },
             IcmpPred::Ugt => Code::Ult { d, a: b, b: a },
@@ -128,4 +129,10 @@ fn float(ty: Ty) -> FloatTy {
         Ty::Float(float) => float,
         Ty::Int(_) | Ty::Ptr => FloatTy::F64,
     }
+}
+
+/// Whether the result of a comparison may be up to the layout of memory.
+pub(super) fn looks_at_layout(pred: IcmpPred, ty: Ty, a: Operand, b: Operand) -> bool {
+    let ordered = !matches!(pred, IcmpPred::Eq | IcmpPred::Ne);
+    ty == Ty::Ptr && (ordered || a != Operand::Null && b != Operand::Null)
 }

@@ -1,5 +1,6 @@
 //! Terminators, and the moves that phis ask for on the edges between blocks.
 
+use super::arith::looks_at_layout;
 use super::{Compiler, Fixup};
 use crate::code::{Code, IndirectDesc, Pc, RetValue, S, SwitchDesc};
 use raddle_ir::{Block, BlockId, IcmpPred, Inst, Operand, Reg, Terminator, Ty};
@@ -17,9 +18,8 @@ impl Compiler<'_> {
     pub(super) fn fusible(&self, block: &Block) -> Option<Fused> {
         let Terminator::CondBr { cond: Operand::Reg(cond), .. } = block.terminator else { return None };
         let Some(&Inst::Icmp { dst, pred, ty, a, b }) = block.insts.last() else { return None };
-        let ordered_pointers = ty == Ty::Ptr && !matches!(pred, IcmpPred::Eq | IcmpPred::Ne);
-        (dst == cond && self.uses.counts[dst.0 as usize] == 1 && !ty.is_wide() && !ordered_pointers)
-            .then_some(Fused { pred, ty, a, b })
+        let simple = !ty.is_wide() && !looks_at_layout(pred, ty, a, b);
+        (dst == cond && self.uses.counts[dst.0 as usize] == 1 && simple).then_some(Fused { pred, ty, a, b })
     }
 
     pub(super) fn terminator(&mut self, id: BlockId, block: &Block, fused: Option<Fused>) {

@@ -6,7 +6,7 @@ use crate::code::{AtomicKind, Code, S};
 use crate::memory::{Birth, Fill, Name, Named, StackId};
 use crate::thread::Action;
 use raddle_event::{ProblemKind, ThreadId};
-use raddle_ir::{FloatTy, GlobalId, Ty};
+use raddle_ir::{FloatTy, GlobalId, IcmpPred, Ty};
 use raddle_machine::{ObjectKind, OpKind};
 
 impl Cx<'_> {
@@ -25,7 +25,10 @@ impl Cx<'_> {
             }
             Code::IcmpPtr { pred, d, a, b } => {
                 let (x, y) = (self.value(a), self.value(b));
-                self.order_pointers(x, y);
+                match pred {
+                    IcmpPred::Eq | IcmpPred::Ne => self.equate_pointers(x, y),
+                    _ => self.order_pointers(x, y),
+                }
                 let holds = wide::icmp(pred, image.pointer_bits, u128::from(x), u128::from(y));
                 self.put(d, u64::from(holds));
             }
@@ -175,6 +178,15 @@ impl Cx<'_> {
         if x.map(|(slot, _)| slot) != y.map(|(slot, _)| slot) {
             self.expose_value(a);
             self.expose_value(b);
+        }
+    }
+
+    /// The end of one object may be the start of another (C11 6.5.9p6); here it never is.
+    fn equate_pointers(&mut self, a: u64, b: u64) {
+        let (Some((x, from)), Some((y, to))) = (self.memory.owner(a), self.memory.owner(b)) else { return };
+        let is_end = |slot, offset| offset == self.memory.object(slot).size;
+        if x != y && (is_end(x, from) && to == 0 || is_end(y, to) && from == 0) {
+            self.assume("A-ADDRESS");
         }
     }
 
