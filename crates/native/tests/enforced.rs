@@ -256,7 +256,7 @@ fn a_deadlock_of_some_threads_is_seen_while_others_go_on() {
 #[test]
 fn threads_may_be_created_in_another_order() {
     let case = Case::own("makers");
-    let enforced = case.enforce("0>33 2>24 1>24 3<10 4<10 | race 3@10 4@10");
+    let enforced = case.enforce("0>33 2>21 1>21 3<10 4<10 | race 3@10 4@10");
     assert_eq!(enforced.status, Status::Followed, "{enforced:#?}");
     assert!(enforced.reproduced, "{enforced:#?}");
 }
@@ -291,6 +291,35 @@ fn what_cannot_be_followed_is_said() {
 fn first(recorded: &Recorded, thread: u32) -> usize {
     let found = recorded.trace.events.iter().position(|event| event.thread == ThreadId(thread));
     found.expect("it has events")
+}
+
+/// What a trace says of reads that decide and of those that only pass on what they read.
+#[test]
+fn reads_that_decide_are_known() {
+    for (name, reads) in [
+        ("commute_value_unused", [("read", 24, false), ("write", 14, false)]),
+        ("commute_branch", [("read", 24, true), ("write", 14, false)]),
+    ] {
+        let case = Case::scenario(name);
+        let deciding = case.target.deciding(&case.recorded).expect("no libraries");
+        for (kind, line, decides) in reads {
+            let at =
+                |one: &RecordedEvent| one.kind == kind && one.at.as_ref().is_some_and(|at| at.line == line);
+            let event = case.lines.iter().position(at).unwrap_or_else(|| panic!("{name}: {kind} {line}"));
+            assert_eq!(deciding.contains(&case.recorded.trace.events[event].site), decides, "{name} {line}");
+        }
+    }
+    let case = Case::scenario("handover_refill");
+    let updating = case.target.updating();
+    let at = |line| {
+        case.lines
+            .iter()
+            .position(|one| one.kind == "write" && one.at.as_ref().is_some_and(|at| at.line == line))
+    };
+    for (line, updates) in [(18, true), (12, false)] {
+        let event = at(line).expect("the program comes there");
+        assert_eq!(updating.contains(&case.recorded.trace.events[event].site), updates, "{line}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ const SIGNALLED: u32 = 0;
 const SPURIOUS: u32 = 1;
 const TIMED_OUT: u32 = 2;
 /// In traces: no site.
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 pub(super) fn plan(
     recorded: &Recorded,
