@@ -1,9 +1,13 @@
 //! The plain accesses of a function and the checks they ask for: loads, stores, copies, and what calls copy by value.
 
+use std::collections::HashMap;
+
 use inkwell::llvm_sys::LLVMOpcode;
+use raddle_runtime::sites::Reads;
 
 use crate::body::Body;
 use crate::checks::Size;
+use crate::deciding;
 use crate::emit::Emitter;
 use crate::llvm::{Module, Type, Value};
 use crate::locals::Locals;
@@ -12,6 +16,14 @@ use crate::undefined;
 
 /// Writes a check before every access of a function that others may see.
 pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals<'_>, marks: &mut Marks) {
+    // Before the first check is there: checks are users of addresses.
+    let uses: HashMap<Value, Reads> = body
+        .instructions
+        .iter()
+        .flatten()
+        .filter(|inst| inst.is(LLVMOpcode::LLVMLoad) && inst.order().is_none())
+        .map(|load| (*load, deciding::reads(emitter.module, *load, locals, marks)))
+        .collect();
     let module = emitter.module;
     let clears = undefined::clears(module);
     for &inst in body.instructions.iter().flatten().filter(|inst| !clears(**inst)) {
@@ -22,12 +34,22 @@ pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals
                 && !locals.needs_no_check(address)
             {
                 let site = marks.site(module, inst, role);
+                match role {
+                    Role::Read => marks.reads(site, uses.get(&inst).copied().unwrap_or(of_call(inst))),
+                    Role::Write | Role::Call => {}
+                }
                 emitter.builder.before(inst);
                 let address = emitter.builder.add_bytes(address, offset);
                 emitter.check(role, address, size, site);
             }
         }
     }
+}
+
+/// What becomes of what a call reads: a copy goes into memory, an argument to a function.
+fn of_call(call: Value) -> Reads {
+    let copies = call.direct_callee().is_some_and(|callee| callee.name().starts_with("llvm."));
+    if copies { Reads::Passes } else { Reads::Decides }
 }
 
 struct Touched {

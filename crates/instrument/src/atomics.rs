@@ -3,8 +3,10 @@
 //! The runtime holds the location between the two calls, so that the order it sees is the order that took place.
 
 use inkwell::llvm_sys::LLVMOpcode;
+use raddle_runtime::sites::Reads;
 
 use crate::body::Body;
+use crate::deciding;
 use crate::emit::Emitter;
 use crate::llvm::Value;
 use crate::locals::Locals;
@@ -41,6 +43,14 @@ pub(crate) fn instrument(
         }
         let role = if kind == LOAD { Role::Read } else { Role::Write };
         let site = marks.site(emitter.module, inst, role);
+        match kind {
+            LOAD | READ_MODIFY_WRITE => {
+                marks.reads(site, deciding::reads(emitter.module, inst, locals, marks));
+            }
+            // Whether it stores depends on what it reads.
+            COMPARE_EXCHANGE => marks.reads(site, Reads::Decides),
+            _ => marks.reads(site, Reads::Nothing),
+        }
         let builder = &emitter.builder;
         builder.before(inst);
         let failure = inst.failure_order().unwrap_or(0);

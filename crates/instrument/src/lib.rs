@@ -12,6 +12,7 @@ mod atomics;
 mod barriers;
 mod body;
 mod checks;
+mod deciding;
 mod emit;
 mod graph;
 mod hooks;

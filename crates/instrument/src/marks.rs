@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use raddle_base::SiteId;
 use raddle_frontend::SITE_KIND;
 use raddle_ir::Program;
+use raddle_runtime::sites::Reads;
 
 use crate::Keep;
 use crate::llvm::{Location, Module, Scope, Value};
@@ -35,6 +36,8 @@ pub(crate) struct UsedSites {
     pub(crate) plain: std::collections::BTreeSet<u32>,
     /// Further ones, numbered on from the program's sites.
     pub(crate) inlined: Vec<Inlined>,
+    /// What becomes of what is read there.
+    pub(crate) reads: BTreeMap<u32, Reads>,
 }
 
 type Place = (Scope, u32, u32);
@@ -100,6 +103,17 @@ impl Marks {
         }
         let role = if inst.is(inkwell::llvm_sys::LLVMOpcode::LLVMLoad) { Role::Read } else { Role::Write };
         self.places.entry((place, role)).or_insert(site);
+    }
+
+    /// What is read at a site has this use, too.
+    pub(crate) fn reads(&mut self, site: u32, reads: Reads) {
+        let known = self.used.reads.entry(site).or_default();
+        *known = reads.max(*known);
+    }
+
+    /// What was noted of a site.
+    pub(crate) fn reads_of(&self, site: u32) -> Reads {
+        self.used.reads.get(&site).copied().unwrap_or_default()
     }
 
     pub(crate) fn into_used(self) -> UsedSites {

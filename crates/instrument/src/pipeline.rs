@@ -85,7 +85,7 @@ pub(crate) fn run(
     if options.reduce == Reduce::All {
         module.run(SIMPLIFY, &target).map_err(failed("simplification"))?;
         for _ in 0..NESTING {
-            if !check_less(&emitter, &functions) {
+            if !check_less(&emitter, &functions, &mut marks) {
                 break;
             }
             module.run(AGAIN, &target).map_err(failed("simplification"))?;
@@ -129,7 +129,7 @@ fn check_all(emitter: &Emitter<'_>, functions: &[Value], marks: &mut Marks) {
 }
 
 /// Whether there are walks within further loops, so that another round may find more.
-fn check_less(emitter: &Emitter<'_>, functions: &[Value]) -> bool {
+fn check_less(emitter: &Emitter<'_>, functions: &[Value], marks: &mut Marks) -> bool {
     let mut nested = false;
     let barriers = Barriers::find(emitter.module);
     let hooks = checks::hooks_by_function(emitter.hooks);
@@ -140,7 +140,7 @@ fn check_less(emitter: &Emitter<'_>, functions: &[Value]) -> bool {
             continue;
         }
         let graph = Graph::of(&body);
-        let (needed, mut dead) = redundancy::reduce(emitter.module, &body, &graph, &barriers, found);
+        let (needed, mut dead) = redundancy::reduce(emitter.module, &body, &graph, &barriers, found, marks);
         let walked = walks::write(emitter, &body, &graph, &barriers, &needed);
         nested |= !walked.is_empty() && graph.is_nested();
         dead.extend(walked);

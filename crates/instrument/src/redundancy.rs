@@ -10,13 +10,15 @@
 
 use std::collections::HashMap;
 
+use raddle_runtime::sites::Reads;
+
 use crate::address::{Address, Addresses, Root};
 use crate::barriers::Barriers;
 use crate::body::Body;
 use crate::checks::{Check, Size};
 use crate::graph::Graph;
 use crate::llvm::{Module, Value};
-use crate::marks::Role;
+use crate::marks::{Marks, Role};
 
 /// Checks that are needed, and calls of checks that others stand for.
 pub(crate) fn reduce(
@@ -25,6 +27,7 @@ pub(crate) fn reduce(
     graph: &Graph,
     barriers: &Barriers,
     checks: Vec<Check>,
+    marks: &mut Marks,
 ) -> (Vec<Check>, Vec<Value>) {
     let mut addresses = Addresses::new(module);
     let keys = checks.iter().map(|check| key(&mut addresses, check)).collect::<Vec<_>>();
@@ -32,6 +35,7 @@ pub(crate) fn reduce(
     let mut redundant = vec![false; checks.len()];
     analysis.backward(&mut redundant);
     analysis.forward(graph, &mut redundant);
+    analysis.pass_on(graph, &checks, &redundant, marks);
     let (mut needed, mut dead) = (Vec::new(), Vec::new());
     for (check, redundant) in checks.into_iter().zip(redundant) {
         if redundant {
@@ -65,6 +69,10 @@ impl Key {
             && self.end >= other.end
             && (self.write || !other.write)
     }
+
+    fn overlaps(&self, other: &Key) -> bool {
+        self.root == other.root && self.first < other.end && other.first < self.end
+    }
 }
 
 struct Analysis<'a> {
@@ -78,6 +86,8 @@ struct Analysis<'a> {
     bits: Vec<Option<usize>>,
     /// All bits that a key covers, by bit.
     covered: Vec<Vec<usize>>,
+    /// Checks by the root of their addresses.
+    by_root: HashMap<Root, Vec<usize>>,
 }
 
 /// Beyond so many bits in all blocks together, only what is in the same block is looked at.
@@ -109,7 +119,13 @@ impl<'a> Analysis<'a> {
             .map(|key| by_root[&key.root].iter().copied().filter(|bit| key.covers(&distinct[*bit])).collect())
             .collect();
         let positions = checks.iter().map(|check| check.position).collect();
-        Self { body, barriers, by_block, positions, keys, bits, covered }
+        let mut checks_by_root: HashMap<Root, Vec<usize>> = HashMap::new();
+        for (check, key) in keys.iter().enumerate() {
+            if let Some(key) = key {
+                checks_by_root.entry(key.root).or_default().push(check);
+            }
+        }
+        Self { body, barriers, by_block, positions, keys, bits, covered, by_root: checks_by_root }
     }
 
     /// A read is left out if a write of its bytes follows in its block before any barrier.
@@ -158,6 +174,71 @@ impl<'a> Analysis<'a> {
         for check in found {
             redundant[check] = true;
         }
+    }
+
+    /// What is read at a check counts at those that may be recorded for it: reads of the same bytes that some way has passed since the last
+    /// barrier, and the write that a read was left to.
+    fn pass_on(&self, graph: &Graph, checks: &[Check], redundant: &[bool], marks: &mut Marks) {
+        let is_read = |check: usize| self.keys[check].is_some_and(|key| !key.write);
+        let all = || 0..checks.len();
+        let decides: Vec<bool> =
+            checks.iter().map(|check| marks.reads_of(check.site) == Reads::Decides).collect();
+        let mut pairs = Vec::new();
+        for check in all().filter(|check| is_read(*check) && decides[*check]) {
+            let Some(key) = self.keys[check] else { continue };
+            let same = self.by_root.get(&key.root).into_iter().flatten().copied();
+            let same = same.filter(|other| is_read(*other) && !decides[*other]);
+            let overlaps = |other: &usize| self.keys[*other].is_some_and(|other| other.overlaps(&key));
+            pairs.extend(same.filter(overlaps).map(|other| (check, other)));
+        }
+        if !pairs.is_empty() {
+            let before = self.reads_before(graph, checks.len());
+            pairs.retain(|(check, other)| before.as_ref().is_none_or(|before| before[*check].has(*other)));
+        }
+        for (_, other) in pairs {
+            marks.reads(checks[other].site, Reads::Decides);
+        }
+        let reads: Vec<Reads> = checks.iter().map(|check| marks.reads_of(check.site)).collect();
+        for check in all().filter(|check| redundant[*check] && is_read(*check)) {
+            let Some(key) = self.keys[check] else { continue };
+            for &other in self.by_block[checks[check].block].iter().filter(|other| **other > check) {
+                if self.keys[other].is_some_and(|other| other.write && other.covers(&key)) {
+                    marks.reads(checks[other].site, reads[check]);
+                }
+            }
+        }
+    }
+
+    /// For each check, the reads that some way to it has passed since the last barrier. `None` where that would be too much: any may be.
+    fn reads_before(&self, graph: &Graph, count: usize) -> Option<Vec<Bits>> {
+        if count.saturating_mul(self.body.blocks.len() + count) > MOST_BITS {
+            return None;
+        }
+        let mut out = vec![Bits::empty(count); self.body.blocks.len()];
+        let mut before = vec![Bits::empty(count); count];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &block in &graph.order {
+                let mut bits = Bits::empty(count);
+                self.body.predecessors[block].iter().for_each(|from| bits.unite(&out[*from]));
+                let mut checks = self.by_block[block].iter().copied().peekable();
+                for (position, inst) in self.body.instructions[block].iter().enumerate() {
+                    while let Some(check) = checks.next_if(|check| self.positions[*check] == position) {
+                        before[check].clone_from(&bits);
+                        bits.set(check);
+                    }
+                    if self.barriers.is(*inst) {
+                        bits.clear();
+                    }
+                }
+                if out[block] != bits {
+                    out[block] = bits;
+                    changed = true;
+                }
+            }
+        }
+        Some(before)
     }
 
     /// What is known at the beginning of a block: what all ways agree on. Ways not yet looked at agree with everything.
@@ -217,6 +298,12 @@ impl Bits {
 
     fn clear(&mut self) {
         self.0.fill(0);
+    }
+
+    fn unite(&mut self, other: &Bits) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word |= other;
+        }
     }
 
     fn intersect(&mut self, other: &Bits) {

@@ -1,6 +1,6 @@
 //! What each site of a program is, for the table of sites ([`raddle_runtime::sites`] has its form).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use raddle_base::SiteId;
 use raddle_ir::{Code, DebugType, Inst, PlaceBase, PlaceId, Program};
@@ -8,11 +8,12 @@ use raddle_runtime::sites::{self as table, Entry, NONE};
 
 use crate::marks::{Inlined, UsedSites};
 
-pub use raddle_runtime::sites::{Kind, Site, Sites, SitesError, decode};
+pub use raddle_runtime::sites::{Kind, Reads, Site, Sites, SitesError, decode};
 
 /// Writes the table of all sites that instrumented code uses.
 pub(crate) fn encode(program: &Program, used: &UsedSites) -> Vec<u8> {
-    let mut writer = Writer { program, strings: vec![String::new()], known: HashMap::new() };
+    let reads = &used.reads;
+    let mut writer = Writer { program, reads, strings: vec![String::new()], known: HashMap::new() };
     writer.known.insert(String::new(), 0);
     let mut entries: Vec<Entry> =
         used.plain.iter().filter_map(|id| writer.entry(*id, SiteId(*id), None)).collect();
@@ -25,6 +26,7 @@ pub(crate) fn encode(program: &Program, used: &UsedSites) -> Vec<u8> {
 
 struct Writer<'p> {
     program: &'p Program,
+    reads: &'p BTreeMap<u32, Reads>,
     strings: Vec<String>,
     known: HashMap<String, u32>,
 }
@@ -57,6 +59,7 @@ impl Writer<'_> {
             original: site.0,
             inlined_at: at.unwrap_or(NONE),
             kind: what.kind,
+            reads: self.reads.get(&id).copied().unwrap_or(unknown(what.kind)),
             file: self.string(file),
             line,
             column,
@@ -66,6 +69,14 @@ impl Writer<'_> {
             variable: self.string(variable),
             variable_type: self.string(variable_type),
         })
+    }
+}
+
+/// Of a site where no instruction of the program was seen to read: library functions do what is not looked at.
+fn unknown(kind: Kind) -> Reads {
+    match kind {
+        Kind::Write | Kind::Fence => Reads::Nothing,
+        Kind::Other | Kind::Read | Kind::Copy | Kind::Atomic | Kind::Call => Reads::Decides,
     }
 }
 

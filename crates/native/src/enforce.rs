@@ -19,8 +19,10 @@ use crate::run::lines::{Log, Replay, Status as Said, What};
 use crate::run::{End, OPTIONS, OUT, describe, wait_unless};
 use crate::trace::{Program, Recorded};
 use crate::{Afterwards, NativeError, Plan, record};
+use raddle_base::SiteId;
 use raddle_finding::{Assumption, Finding};
-use std::collections::BTreeMap;
+use raddle_instrument::sites::{Kind, Reads, Site, Sites};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -106,9 +108,25 @@ impl Target {
         Ok(Self { binary: binary::open(path.as_os_str())? })
     }
 
-    /// Reads whose value may decide what the program does next.
-    pub fn sees_every_access(&self) -> bool {
-        false
+    /// Places of events whose reads may decide what a thread does: its way, an address, what nobody records. A write there stands for a read
+    /// of the same bytes. All others only pass on what they read. `None`: a library of the trace is not there any more.
+    pub fn deciding(&self, recorded: &Recorded) -> Option<BTreeSet<SiteId>> {
+        let mut all = BTreeSet::from([SiteId(plan::NOWHERE)]);
+        let mut add = |first: u32, sites: &Sites| {
+            let deciding = sites.iter().filter(|site| site.reads == Reads::Decides);
+            all.extend(deciding.map(|site| SiteId(first + site.id)));
+        };
+        add(0, &self.binary.sites);
+        for (first, path) in &recorded.libraries {
+            add(*first, &binary::table(path).ok()?);
+        }
+        Some(all)
+    }
+
+    /// Places of writes that have no event for a read of the same bytes before them, as `x++` has none.
+    pub fn updating(&self) -> BTreeSet<SiteId> {
+        let updates = |site: &Site<'_>| site.kind == Kind::Write && site.reads != Reads::Nothing;
+        self.binary.sites.iter().filter(updates).map(|site| SiteId(site.id)).collect()
     }
 
     /// The schedule that has these events of the trace, in this order, and then comes to what is wanted.
@@ -186,9 +204,9 @@ impl Target {
         let deadlock = blocked.map(|replay| describe::deadlock(log, &self.binary, &replay.threads));
         let waits = |replay: &Replay| {
             let at = |thread: u32, site: u32| {
-                let site = plan::original(&self.binary.sites, raddle_base::SiteId(site));
+                let site = plan::original(&self.binary.sites, SiteId(site));
                 replay.threads.iter().any(|waiting| {
-                    let waits = plan::original(&self.binary.sites, raddle_base::SiteId(waiting.site));
+                    let waits = plan::original(&self.binary.sites, SiteId(waiting.site));
                     waiting.thread == thread && (site == 0 || waits == site)
                 })
             };

@@ -2,11 +2,12 @@
 //! and none a panic or an endless wait.
 
 use raddle_event::{EventKind, ThreadId};
-use raddle_native::trace::{Gap, Recorded, TraceError, read};
+use raddle_native::trace::{Gap, Recorded, TraceError, USUAL_LIMIT, read};
 use raddle_runtime::trace::{
     CHUNK_HEADER, Chunk, Draft, HEADER_UNIT, Kind, MOST_BYTES, State, encode, new_header, write_chunk,
 };
 use std::path::PathBuf;
+use std::time::Instant;
 
 const TEXT: &str = r#"{"path":"/nowhere/program","hash":"00","arguments":["a","b"]}"#;
 const LIMIT: usize = 100_000;
@@ -261,6 +262,7 @@ fn any_bytes_give_a_value_or_an_error() {
     let soak = std::env::var_os("RADDLE_SOAK").is_some();
     let mut random = Random(17);
     let (mut read, mut refused, mut cut) = (0, 0, 0);
+    let (before, mut longest) = (memory(), 0.0_f64);
     for _ in 0..if soak { 100_000 } else { 1_500 } {
         let whole = file(&sample(&mut random));
         let mut bytes = whole.clone();
@@ -283,12 +285,16 @@ fn any_bytes_give_a_value_or_an_error() {
             }
             _ => {}
         }
-        match read_bytes(&bytes) {
+        let began = Instant::now();
+        let found = read_limited(&bytes, USUAL_LIMIT);
+        longest = longest.max(began.elapsed().as_secs_f64());
+        match found {
             Ok(recorded) => {
                 read += 1;
                 cut += usize::from(!recorded.gaps.is_empty());
-                assert!(recorded.trace.events.len() <= LIMIT);
-                let _ = recorded.shared();
+                if recorded.trace.events.len() <= LIMIT {
+                    let _ = recorded.shared();
+                }
             }
             Err(error) => {
                 refused += 1;
@@ -296,8 +302,57 @@ fn any_bytes_give_a_value_or_an_error() {
             }
         }
     }
+    let grown = memory() - before;
+    println!("the longest took {longest:.3} s, the largest {grown} KiB");
+    assert!(grown < 150_000 && longest < 5.0, "{grown} KiB, {longest} s");
     // All three outcomes must have been tested.
     assert!(read > 300 && refused > 100 && cut > 50, "{read} read, {refused} refused, {cut} with gaps");
+}
+
+/// Numbers that no run has: each file has a few of 2 to the 40 and more, and costs what a file of its size may cost.
+#[test]
+fn damaged_numbers_cost_little() {
+    const HUGE: u64 = 1 << 46;
+    let entry = |kind, code, address, more: &[u64]| (kind, code, 1, 7, address, more.to_vec());
+    let cases: [(&str, Vec<Line>); 5] = [
+        ("walk", vec![entry(Kind::Read, 6, 0x5000_0000, &[4096, HUGE >> 12, 4])]),
+        ("range", vec![entry(Kind::Write, 5, 0x5000_0000, &[1 << 62])]),
+        ("walk of ranges", vec![entry(Kind::Read, 6, 0x5000_0000, &[1 << 30, 1 << 30, 1 << 29])]),
+        ("maps", (0..2_000).map(|i| entry(Kind::Map, 0, 0x5000_0000 + i, &[HUGE])).collect()),
+        (
+            "blocks",
+            (0..4_000)
+                .map(|i| match i % 2 {
+                    0 => entry(Kind::Alloc, 0, 0x5000_0000, &[HUGE]),
+                    _ => entry(Kind::Free, 0, 0x5000_0000, &[]),
+                })
+                .collect(),
+        ),
+    ];
+    for (name, entries) in cases {
+        let mut log = Log::default();
+        log.add(&entries);
+        let bytes = file(&[log]);
+        let (before, began) = (memory(), Instant::now());
+        let recorded = read_limited(&bytes, USUAL_LIMIT).unwrap();
+        let (seconds, grown) = (began.elapsed().as_secs_f64(), memory() - before);
+        println!(
+            "{name}: {} bytes, {} events, {seconds:.3} s, {grown} KiB",
+            bytes.len(),
+            recorded.trace.events.len()
+        );
+        assert!(recorded.gaps.contains(&Gap::Limit), "{name}: {:?}", recorded.gaps);
+        assert!(grown < 150_000, "{name}: {grown} KiB");
+        // The machine may have other work.
+        assert!(seconds < 5.0, "{name}: {seconds} s");
+    }
+}
+
+/// The most that this process has had, in KiB.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[test]

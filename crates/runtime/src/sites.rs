@@ -20,6 +20,19 @@ pub enum Kind {
     Call,
 }
 
+/// What becomes of what is read at a site, by the check there or by others that it stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Reads {
+    /// Nothing is read.
+    #[default]
+    Nothing,
+    /// The value only goes on into memory that is checked, or nowhere.
+    Passes,
+    /// It may decide a branch, an address, or what nobody records.
+    Decides,
+}
+
 /// One entry, with its texts; empty where unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site<'a> {
@@ -29,6 +42,7 @@ pub struct Site<'a> {
     /// The id of the call that this code was inlined at.
     pub inlined_at: Option<u32>,
     pub kind: Kind,
+    pub reads: Reads,
     pub file: &'a str,
     pub line: u32,
     pub column: u32,
@@ -94,8 +108,8 @@ impl std::fmt::Display for SitesError {
 }
 
 const MAGIC: &[u8; 8] = b"RADDLESI";
-const VERSION: u32 = 2;
-const FIELDS: usize = 12;
+const VERSION: u32 = 3;
+const FIELDS: usize = 13;
 /// For [`Entry::inlined_at`].
 pub const NONE: u32 = u32::MAX;
 
@@ -106,6 +120,7 @@ pub struct Entry {
     pub original: u32,
     pub inlined_at: u32,
     pub kind: Kind,
+    pub reads: Reads,
     pub file: u32,
     pub line: u32,
     pub column: u32,
@@ -186,6 +201,7 @@ impl Sites {
             original: entry.original,
             inlined_at: (entry.inlined_at != NONE).then_some(entry.inlined_at),
             kind: entry.kind,
+            reads: entry.reads,
             file: text(entry.file),
             line: entry.line,
             column: entry.column,
@@ -248,17 +264,20 @@ impl Entry {
             self.source,
             self.variable,
             self.variable_type,
+            self.reads as u32,
         ]
     }
 
     fn from_numbers(numbers: [u32; FIELDS]) -> Option<Entry> {
         let [id, original, inlined_at, kind, file, line, column, function, expression, source, ..] = numbers;
+        let reads = [Reads::Nothing, Reads::Passes, Reads::Decides];
         let kinds = [Kind::Other, Kind::Read, Kind::Write, Kind::Copy, Kind::Atomic, Kind::Fence, Kind::Call];
         Some(Entry {
             id,
             original,
             inlined_at,
             kind: *kinds.get(kind as usize)?,
+            reads: *reads.get(numbers[12] as usize)?,
             file,
             line,
             column,

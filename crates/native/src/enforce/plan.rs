@@ -1,9 +1,9 @@
 //! From an order of recorded events to the steps of a schedule.
 //!
-//! Each event that a thread of the controlled program stops for becomes a step; accesses, allocation and fences do not. Two events may be
-//! one stop: a wait and its mutex, the initialiser of a once object and the pass after it. What the trace does not say is chosen so that
-//! the order is possible: which waiter a signal wakes (the one whose wait ends next in the order), and that a wait which no signal ends
-//! wakes up for no reason. Threads are numbered in order of creation, which the order may change.
+//! Each event that a thread of the controlled program stops for becomes a step; accesses, allocation, fences and what goes through
+//! descriptors do not. Two events may be one stop: a wait and its mutex, the initialiser of a once object and the pass after it. What the
+//! trace does not say is chosen so that the order is possible: which waiter a signal wakes (the one whose wait ends next in the order), and
+//! that a wait which no signal ends wakes up for no reason. Threads are numbered in order of creation, which the order may change.
 
 use super::{EnforcePlan, Wanted};
 use crate::trace::{ObjectKind, Recorded};
@@ -20,8 +20,10 @@ const FAILED: u32 = 1;
 const SIGNALLED: u32 = 0;
 const SPURIOUS: u32 = 1;
 const TIMED_OUT: u32 = 2;
+/// No program has memory from here on; the recorder names channels of descriptors by such addresses.
+const MEMORY: u64 = 1 << 47;
 /// In traces: no site.
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 pub(super) fn plan(
     recorded: &Recorded,
@@ -183,6 +185,9 @@ impl<'a> Planner<'a> {
             EventKind::BarrierLeave { barrier, .. } => {
                 self.step(index, StepKind::BarrierLeave, 0, Some(barrier))
             }
+            EventKind::SemPost { sem } | EventKind::SemWait { sem } if !self.is_semaphore(index, sem) => {
+                Ok(())
+            }
             EventKind::SemPost { sem } => self.step(index, StepKind::SemPost, 0, Some(sem)),
             EventKind::SemWait { sem } => self.step(index, StepKind::SemWait, 0, Some(sem)),
             EventKind::OnceBegin { once } => self.step(index, StepKind::Once, 0, Some(once)),
@@ -219,6 +224,15 @@ impl<'a> Planner<'a> {
         let site = original(self.sites, site);
         self.steps.push(Step { thread, kind, site, variant, value: None, object });
         Ok(())
+    }
+
+    /// What passes through descriptors, and annotations, are posts and waits in a trace. The thread does not stop there: the system, or the
+    /// program itself, keeps their order.
+    fn is_semaphore(&self, index: usize, sem: Addr) -> bool {
+        let object = self.recorded.objects.get(sem.object.0 as usize);
+        let is_memory = object.is_some_and(|object| object.address < MEMORY);
+        let site = self.sites.get(self.recorded.trace.events[index].site.0);
+        is_memory && site.is_none_or(|site| !site.expression.starts_with("__raddle_"))
     }
 
     /// Memory that nobody accounts for may have several lives that the trace does not tell apart.

@@ -15,9 +15,10 @@ const MOST: u64 = 1 << 47;
 /// Memory that nobody accounts for is cut into pieces of this size.
 const NEIGHBOURHOOD: u64 = 1 << 20;
 
-#[derive(Default)]
 pub(super) struct AddressSpace {
     pub(super) objects: Vec<Object>,
+    /// Memory that nobody accounts for is not looked for beyond so many objects.
+    most: usize,
     /// By start.
     regions: BTreeMap<u64, Region>,
 }
@@ -32,6 +33,15 @@ struct Region {
 }
 
 impl AddressSpace {
+    pub(super) fn new(most: usize) -> Self {
+        Self { objects: Vec::new(), most, regions: BTreeMap::new() }
+    }
+
+    /// More objects than a file of this size can be about.
+    pub(super) fn is_full(&self) -> bool {
+        self.objects.len() > self.most
+    }
+
     /// A new life of some memory. False where that is impossible.
     pub(super) fn add(&mut self, object: Object) -> bool {
         let end = object.address.checked_add(object.bytes.max(1)).filter(|_| object.bytes <= MOST);
@@ -91,7 +101,7 @@ impl AddressSpace {
     pub(super) fn ranges(&mut self, start: u64, end: u64, most: usize, mut visit: impl FnMut(Loc)) {
         let mut at = start;
         for _ in 0..most {
-            if at >= end {
+            if at >= end || self.is_full() {
                 break;
             }
             let (last, Addr { object, offset }) = self.find(at);
@@ -149,7 +159,7 @@ mod tests {
 
     #[test]
     fn memory_used_again_is_another_object() {
-        let mut space = AddressSpace::default();
+        let mut space = AddressSpace::new(1000);
         assert!(space.add(object(ObjectKind::Heap, 100, 50)));
         assert_eq!(ranges(&mut space, 110, 114), [(0, 10, 4)]);
         assert!(space.add(object(ObjectKind::Heap, 120, 10)));
@@ -162,7 +172,7 @@ mod tests {
 
     #[test]
     fn strangers_lie_between_what_is_known() {
-        let mut space = AddressSpace::default();
+        let mut space = AddressSpace::new(1000);
         assert!(space.add(object(ObjectKind::Heap, 4096, 4096)));
         assert_eq!(ranges(&mut space, 4000, 4100), [(1, 4000, 96), (0, 0, 4)]);
         assert_eq!(ranges(&mut space, 8192, 8200), [(2, 0, 8)]);
@@ -171,7 +181,7 @@ mod tests {
 
     #[test]
     fn large_regions_are_several_objects() {
-        let mut space = AddressSpace::default();
+        let mut space = AddressSpace::new(1000);
         assert!(space.add(object(ObjectKind::Mapped, 1 << 40, 3 * PART)));
         let at = (1 << 40) + PART;
         assert_eq!(ranges(&mut space, at - 4, at + 4), [(0, PART as u32 - 4, 4), (1, 0, 4)]);

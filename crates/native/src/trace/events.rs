@@ -16,7 +16,8 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
     let program: Program = serde_json::from_str(&logs.header.text)
         .map_err(|error| logs.error(format!("the header is damaged: {error}")))?;
     let control = logs.header.control;
-    let mut reading = Reading { limit, ..Reading::default() };
+    let (limit, objects) = plausible(logs.bytes, limit);
+    let mut reading = Reading::new(limit, objects);
     while let Some(step) = logs.step()? {
         let plain = matches!(step.entry.kind, Kind::Read | Kind::Write);
         if control.lost != 0 && (step.entry.sequence, !plain) >= (control.lost, true) {
@@ -27,7 +28,7 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
             let what = format!("entry {sequence} of thread {thread} ({kind:?}) is impossible");
             return Err(logs.error(what));
         }
-        if reading.events.len() > limit || reading.space.objects.len() > limit {
+        if reading.events.len() > limit || reading.space.is_full() {
             reading.events.truncate(limit);
             reading.races.retain(|(at, _)| *at < limit);
             reading.gaps.push(Gap::Limit);
@@ -60,10 +61,20 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
     })
 }
 
+/// How many events and objects a file of this size may have. An entry may stand for many: a damaged number must not cost gigabytes. Traces
+/// of real programs have less than an event for each byte; what is cut off is a gap.
+fn plausible(bytes: u64, limit: usize) -> (usize, usize) {
+    const EVENTS: (usize, usize) = (1_000_000, 16);
+    const OBJECTS: (usize, usize) = (100_000, 1);
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    let most =
+        |(least, for_each): (usize, usize)| bytes.saturating_mul(for_each).saturating_add(least).min(limit);
+    (most(EVENTS), most(OBJECTS))
+}
+
 /// More pieces than an access of a few bytes can have.
 const FEW: usize = 16;
 
-#[derive(Default)]
 struct Reading {
     limit: usize,
     events: Vec<Event>,
@@ -93,6 +104,20 @@ struct Late {
 }
 
 impl Reading {
+    fn new(limit: usize, objects: usize) -> Self {
+        Self {
+            limit,
+            events: Vec::new(),
+            space: AddressSpace::new(objects),
+            modules: Vec::new(),
+            libraries: Vec::new(),
+            wait_loops: Vec::new(),
+            open: BTreeMap::new(),
+            races: Vec::new(),
+            gaps: Vec::new(),
+        }
+    }
+
     /// False: no run can have this entry.
     fn take(&mut self, step: Step) -> bool {
         let Step { thread, entry, moved } = step;
@@ -209,7 +234,7 @@ impl Reading {
     }
 
     fn is_full(&self) -> bool {
-        self.events.len() > self.limit
+        self.events.len() > self.limit || self.space.is_full()
     }
 
     fn plain(&mut self, thread: ThreadId, entry: &Entry, moved: &[(u64, u64)]) -> bool {

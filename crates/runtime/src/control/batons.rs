@@ -25,11 +25,22 @@ pub struct Batons;
 const MOST: usize = 4096;
 const WAIT: i32 = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 const WAKE: i32 = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
-const TICK: Duration = Duration::from_millis(10);
-/// Processor time after which a thread counts as spinning.
-const SPINNING: Duration = Duration::from_millis(300);
-/// Looks in a row at which a thread was asleep before it counts as blocked.
-const ASLEEP: u32 = 15;
+
+/// How the watch looks after the thread that runs.
+struct Watch {
+    tick: Duration,
+    /// Processor time after which a thread counts as spinning.
+    spinning: Duration,
+    /// Looks in a row at which a thread was asleep before it counts as blocked.
+    asleep: u32,
+}
+
+const WATCH: Watch =
+    Watch { tick: Duration::from_millis(10), spinning: Duration::from_millis(300), asleep: 15 };
+/// Orders of recorded events are of programs that wait for the system by themselves. A thread let be too early does no harm: all but its
+/// next stop waits for its turn.
+const WATCH_RECORDED: Watch =
+    Watch { tick: Duration::from_millis(1), spinning: Duration::from_millis(100), asleep: 5 };
 
 static WORDS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];
 /// The system's numbers of the threads.
@@ -231,18 +242,19 @@ pub fn watch(start: fn(extern "C-unwind" fn(*mut c_void) -> *mut c_void)) {
 extern "C-unwind" fn looking(_: *mut c_void) -> *mut c_void {
     debug_assert!(thread::current().is_none());
     unsafe { libc::prctl(libc::PR_SET_NAME, c"raddle-watch".as_ptr()) };
+    let watch = if sees_all() { WATCH } else { WATCH_RECORDED };
     let mut seen = Seen::of(u64::MAX, None);
     // Counted in looks, which a debugger stops with the rest.
     let mut progress = (0, 0_u32);
     loop {
-        let pause = libc::timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
+        let pause = libc::timespec { tv_sec: 0, tv_nsec: watch.tick.as_nanos() as i64 };
         unsafe { libc::syscall(libc::SYS_nanosleep, &pause, std::ptr::null_mut::<libc::timespec>()) };
         let mut turns = TURNS.lock();
         if let Some(enforcer) = &mut turns.enforcer {
             progress.1 += 1;
             if enforcer.progress() != progress.0 {
                 progress = (enforcer.progress(), 0);
-            } else if TICK * progress.1 > enforcer.patience() && !enforcer.is_debugged() {
+            } else if watch.tick * progress.1 > enforcer.patience() && !enforcer.is_debugged() {
                 with(|model| enforcer.no_progress(model));
             }
         }
@@ -254,7 +266,7 @@ extern "C-unwind" fn looking(_: *mut c_void) -> *mut c_void {
             continue;
         }
         if let Some(running) = turns.running
-            && seen.is_stuck(running)
+            && seen.is_stuck(running, &watch)
         {
             turns.running = None;
             turns.beside.insert(running);
@@ -276,13 +288,13 @@ impl Seen {
         Self { turn, running, used: running.and_then(processor_time), asleep: 0 }
     }
 
-    fn is_stuck(&mut self, thread: u32) -> bool {
+    fn is_stuck(&mut self, thread: u32, watch: &Watch) -> bool {
         self.asleep = if is_asleep(thread) { self.asleep + 1 } else { 0 };
         let spinning = match (self.used, processor_time(thread)) {
-            (Some(before), Some(now)) => now.saturating_sub(before) >= SPINNING,
+            (Some(before), Some(now)) => now.saturating_sub(before) >= watch.spinning,
             _ => false,
         };
-        spinning || self.asleep >= ASLEEP
+        spinning || self.asleep >= watch.asleep
     }
 }
 

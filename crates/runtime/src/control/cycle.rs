@@ -72,7 +72,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use crate::control::{Family, How, Kind, Mode, Model, Operation};
+    use crate::control::{Family, How, Kind, Model, Operation};
+    use crate::thread::Mode;
 
     /// Of the program's own: nobody looks at their bytes.
     const LOCKS: [usize; 3] = [1, 2, 3];

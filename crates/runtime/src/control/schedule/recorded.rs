@@ -22,7 +22,7 @@ use std::time::Instant;
 /// Operations that the threads of the error may pass on the way to their accesses.
 const MOST_PASSED: u32 = 10_000;
 /// Looks of the watch at a thread of the error that has not come to a stop before the others go on without it.
-const LATE: u32 = 50;
+const LATE: u32 = 300;
 /// Accesses of a thread at a place that are compared with others.
 const MOST_TOUCHES: u32 = 64;
 
