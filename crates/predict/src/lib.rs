@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod candidate;
+pub mod exhaustive;
 pub mod legality;
 pub mod reordering;
 
