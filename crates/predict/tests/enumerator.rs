@@ -3,14 +3,16 @@
 
 mod runs;
 
+use raddle_event::EventKind;
 use raddle_explore::enumerate::{Coverage, Goal, Limits, StateCache, every_access};
-use raddle_predict::exhaustive::{Budget, Reads, conflicting, deadlocks, races};
+use raddle_finding::Deadlocks;
+use raddle_predict::exhaustive::{Budget, Reads, conflicting, deadlocks, merged, races};
 use raddle_predict::legality::check;
 use raddle_predict::{Candidate, Deciding, Error, Input};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
 use raddle_testkit::soak::{cases_of_seeds, seeds};
 use raddle_testkit::traces::print;
-use runs::{Run, exists, gives_up, nested_sections, run};
+use runs::{Run, exists, gives_up, nested_sections, run, shows_everything};
 use std::collections::BTreeSet;
 
 type Method = fn(Input) -> Vec<Candidate>;
@@ -45,6 +47,11 @@ fn input<'a>(run: &'a Run, deciding: &'a Deciding) -> Input<'a> {
 
 /// The races of all runs, as pairs of sites; `None` where there are too many states.
 fn enumerated(script: &Script) -> Option<BTreeSet<(u32, u32)>> {
+    Some(enumerate(script)?.0)
+}
+
+/// And whether there is a deadlock.
+fn enumerate(script: &Script) -> Option<(BTreeSet<(u32, u32)>, Deadlocks)> {
     let limits = Limits {
         goal: Goal::AllRaces,
         cache: StateCache::Fingerprints,
@@ -57,7 +64,7 @@ fn enumerated(script: &Script) -> Option<BTreeSet<(u32, u32)>> {
         let (a, b) = race.key.sites();
         (a.0.min(b.0), a.0.max(b.0))
     };
-    (all.coverage == Coverage::Complete).then(|| all.races.iter().map(sites).collect())
+    (all.coverage == Coverage::Complete).then(|| (all.races.iter().map(sites).collect(), all.deadlocks))
 }
 
 fn sites_of(run: &Run, first: usize, second: usize) -> (u32, u32) {
@@ -160,4 +167,45 @@ fn certain_candidates_exist_in_scripts_with_everything() {
 fn certain_deadlocks_exist_in_nested_sections() {
     let tally = for_all("deadlocks exist", 100_000, nested_sections);
     assert!(tally.certain_deadlocks > 100, "too few deadlocks");
+}
+
+/// The other direction: where all runs do the same, one run has every race and deadlock of the program in its reorderings.
+#[test]
+fn one_run_of_a_program_without_branches_shows_all_its_errors() {
+    let name = "one run shows all";
+    let mut cases = cases_of_seeds(name, seeds(6_000, 100_000));
+    let (mut complete, mut races_found, mut deadlocks_found) = (0, 0, 0);
+    for seed in cases.by_ref() {
+        let script = match seed % 2 {
+            0 => generate(seed, &Profile { waiting_loops: false, ..Profile::SMALL }),
+            _ => nested_sections(seed),
+        };
+        let run = run(script, seed);
+        if !shows_everything(&run) {
+            continue;
+        }
+        let Some((expected, deadlock)) = enumerate(&run.script) else { continue };
+        let all = Deciding::All;
+        let found = exhaustive(input(&run, &all), Reads::Free);
+        let input = input(&run, &all);
+        let races = |pair: &(usize, usize)| {
+            let (first, second) = merged(input, *pair);
+            found.iter().any(|candidate| candidate.error == Error::Race { first, second })
+        };
+        let pairs = conflicting(input).concat().into_iter().filter(races);
+        let own: BTreeSet<_> = pairs.map(|(a, b)| sites_of(&run, a, b)).collect();
+        let deadlocks = found.iter().any(|candidate| matches!(candidate.error, Error::Deadlock { .. }));
+        let joined =
+            run.trace.events.iter().filter(|event| matches!(event.kind, EventKind::Join { .. })).count();
+        let text = || format!("seed {seed}\n{}{}", print(&run.trace), c_text(&run.script).text);
+        assert_eq!(own, expected, "{}", text());
+        if joined + 1 == run.script.threads.len() {
+            assert_eq!(deadlocks, deadlock == Deadlocks::Found, "{}", text());
+        }
+        complete += 1;
+        races_found += own.len();
+        deadlocks_found += usize::from(deadlocks);
+    }
+    println!("{name}: {complete} runs, {races_found} races, {deadlocks_found} deadlocks");
+    assert!(complete * 10 > cases.done(), "{complete} of {} runs", cases.done());
 }

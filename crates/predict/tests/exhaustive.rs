@@ -224,3 +224,21 @@ fn a_gate_lock_prevents_a_deadlock_and_bystanders_are_left_out() {
     assert_eq!(candidate.error, Error::Deadlock { blocked: vec![9, 15] });
     assert_eq!(candidate.order, [0, 1, 7, 13, 8, 14]);
 }
+
+fn pairs_of(text: &str) -> BTreeSet<(usize, usize)> {
+    let case = parse(text).expect("the trace is well formed");
+    with_input(&case, |input| pairs(&all_races(input, &BUDGET)))
+}
+
+/// Seed 22942 of the random pieces, made small: nobody acquires the lock exclusively, but a failure needs a holder.
+#[test]
+fn a_lock_that_only_fails_is_not_left_out() {
+    assert_eq!(pairs_of("0 w x\n0 rdlock m\n1 lockfail m\n1 w x"), BTreeSet::new());
+}
+
+/// Seed 13588: between the two reads stands what the release waits for, so only the second is next when the release has come.
+#[test]
+fn what_others_wait_for_parts_segments() {
+    assert_eq!(pairs_of("0 ld.sc x\n0 w b\n0 ld.sc x\n1 free b\n1 w x"), BTreeSet::from([(2, 4)]));
+    assert_eq!(pairs_of("0 ld.sc x\n0 w y\n0 ld.sc x\n1 free b\n1 w x"), BTreeSet::from([(0, 4)]));
+}

@@ -17,8 +17,8 @@
 //! More than the paper: readers of locks, semaphores, once, failed acquisitions, lives of objects; reads that have to read as recorded
 //! ([`Reads::AsRecorded`]), as processes that remember the last write.
 //!
-//! A product of processes has as many states as the threads have positions, so the model is made small first. Accesses of one thread with
-//! nothing in between that others notice, to the same bytes and of the same kind, are one. What nobody waits for is left out (`plan`). Events
+//! A product of processes has as many states as the threads have positions, so the model is made small first. Accesses of one thread
+//! with nothing in between that others notice, to the same bytes and of the same kind, are one. What nobody waits for is left out (`plan`). Events
 //! that stay possible once they are and disable no others, such as the end of a critical section, come at once and alone: no state is lost in
 //! which all threads stand before other events, and those are the states with a race or a deadlock.
 //!
@@ -169,6 +169,15 @@ fn representatives(index: &Index, wanted: &[(usize, usize)], reads: Reads) -> Pa
     pairs.map(|(a, b)| (a.min(b), a.max(b))).collect()
 }
 
+/// Where a thread is.
+#[derive(Default)]
+struct Segment {
+    /// The first access of each kind in the segment.
+    known: BTreeMap<Access, usize>,
+    /// Events of other threads that events so far come after.
+    waited: BTreeSet<usize>,
+}
+
 /// For each access the first one like it in the same segment of its thread.
 struct Segments {
     first: BTreeMap<usize, usize>,
@@ -183,22 +192,28 @@ impl Segments {
         }
         let roles = roles::roles(index);
         let events = &index.input.trace.events;
-        let mut open: BTreeMap<_, BTreeMap<Access, usize>> = BTreeMap::new();
+        let foreign = |at: usize| {
+            let before = index.after[at].iter().copied();
+            before.filter(move |&before| events[before].thread != events[at].thread)
+        };
+        let awaited: BTreeSet<usize> = (0..events.len()).flat_map(foreign).collect();
+        let mut open: BTreeMap<_, Segment> = BTreeMap::new();
         for (at, event) in events.iter().enumerate() {
-            if let EventKind::Alloc { object } | EventKind::Free { object } = event.kind {
-                open.values_mut().for_each(|known| known.retain(|access, _| access.loc.object != object));
+            let segment = open.entry(event.thread).or_default();
+            // What the thread has not waited for before, and what others wait for, parts two segments.
+            let waits: Vec<usize> = foreign(at).filter(|&before| segment.waited.insert(before)).collect();
+            let branches = matches!(
+                event.kind,
+                EventKind::BranchBegin { .. } | EventKind::BranchEnd | EventKind::Fence { .. }
+            );
+            if !waits.is_empty() || !(roles[at] == Role::Access || branches) {
+                segment.known.clear();
             }
-            let known = open.entry(event.thread).or_default();
-            match (roles[at], event.kind) {
-                (Role::Access, _) => {
-                    let access = Access::of(event).expect("it is an access");
-                    first.insert(at, *known.entry(access).or_insert(at));
-                }
-                (
-                    Role::Local,
-                    EventKind::BranchBegin { .. } | EventKind::BranchEnd | EventKind::Fence { .. },
-                ) => {}
-                _ => known.clear(),
+            if let Some(access) = Access::of(event) {
+                first.insert(at, *segment.known.entry(access).or_insert(at));
+            }
+            if awaited.contains(&at) {
+                segment.known.clear();
             }
         }
         Self { first }

@@ -255,7 +255,8 @@ impl Awaited {
     /// The role without what nobody waits for.
     fn simplified(&self, role: Role, plan: &Plan, event: usize) -> Role {
         let shared = |lock: &ObjectLife| {
-            self.exclusive.contains(lock) && self.users.get(lock).is_some_and(|users| users.len() > 1)
+            let matters = self.exclusive.contains(lock) || self.failures.contains_key(lock);
+            matters && self.users.get(lock).is_some_and(|users| users.len() > 1)
         };
         let exclusive = LockMode::Exclusive;
         let matters = match role {

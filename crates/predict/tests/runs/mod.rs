@@ -146,6 +146,32 @@ fn statements(block: &Block) -> Vec<&Stmt> {
     all
 }
 
+/// Whether all runs do the same in each thread, and the run did all of it. Barriers and once calls are left out, because the definition keeps
+/// what the trace fixed by chance: who is in which round, and who runs the initialiser. So are waits, which may end for no reason.
+pub fn shows_everything(run: &Run) -> bool {
+    let all: Vec<&Stmt> = run.script.onces.iter().chain(&run.script.threads).flat_map(statements).collect();
+    let plain = |stmt: &&Stmt| match stmt {
+        Stmt::If { .. } | Stmt::Forever { .. } | Stmt::BreakIf(_) => false,
+        Stmt::Repeat { .. } => true,
+        Stmt::Act(act) => !matches!(
+            act,
+            Act::Assume(_)
+                | Act::Assert(_)
+                | Act::Exit
+                | Act::Return
+                | Act::Barrier { .. }
+                | Act::Once { .. }
+                | Act::Wait { .. }
+                | Act::AtomicCas { .. }
+                | Act::Choose { .. }
+        ),
+    };
+    let begun = run.trace.events.iter().filter(|event| event.kind == EventKind::Begin).count();
+    let over = |event: &&Event| matches!(event.kind, EventKind::End | EventKind::Exit);
+    let ended = run.trace.events.iter().filter(over).count();
+    all.iter().all(plain) && begun == ended && begun == run.script.threads.len()
+}
+
 /// Whether the statement gives up by itself: a trace does not tell such an acquisition or wait from one that blocks.
 pub fn gives_up(script: &Script, site: SiteId) -> bool {
     let all = script.onces.iter().chain(&script.threads).flat_map(statements);
