@@ -101,9 +101,10 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     let recorded = trace::read(&file, request.limit).map_err(raddle_native::NativeError::from)?;
     warnings.extend(recorded.gaps.iter().map(|gap| format!("the trace is not the whole run: {gap}")));
     let target = Target::of(&recorded, program.as_deref())?;
+    let recorded = recorded.with_reads(&target.updating());
     (watching.progress)(Stage::Predicting { events: recorded.trace.events.len() });
     let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
-    let deciding = Deciding::All;
+    let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
     let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
     let options = Options { candidates: request.candidates, ..Options::default() };
     let prediction = predict(input, &options);

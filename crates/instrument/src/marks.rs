@@ -38,6 +38,7 @@ pub(crate) struct UsedSites {
     pub(crate) inlined: Vec<Inlined>,
     /// What becomes of what is read there.
     pub(crate) reads: BTreeMap<u32, Reads>,
+    pub(crate) checks: Checks,
 }
 
 type Place = (Scope, u32, u32);
@@ -60,6 +61,10 @@ pub(crate) struct Marks {
 impl Marks {
     /// Reads the marks before any pass has run. Debug nodes stay valid as long as the module.
     pub(crate) fn collect(module: &Module, program: &Program, keep: Keep) -> Marks {
+        let checks = match keep {
+            Keep::All => Checks::All,
+            Keep::Sites(_) => Checks::Unproved,
+        };
         let mut marks = Marks {
             kind: module.metadata_kind(SITE_KIND),
             keep,
@@ -69,7 +74,7 @@ impl Marks {
             calls: HashMap::new(),
             derived: HashMap::new(),
             program_sites: program.sites.len() as u32,
-            used: UsedSites::default(),
+            used: UsedSites { checks, ..UsedSites::default() },
         };
         for (_, function) in program.functions.iter() {
             if let Some((_, block)) = function.blocks.iter().next() {

@@ -8,7 +8,7 @@ use raddle_runtime::sites::{self as table, Entry, NONE};
 
 use crate::marks::{Inlined, UsedSites};
 
-pub use raddle_runtime::sites::{Kind, Reads, Site, Sites, SitesError, decode};
+pub use raddle_runtime::sites::{Checks, Kind, Reads, Site, Sites, SitesError, decode};
 
 /// Writes the table of all sites that instrumented code uses.
 pub(crate) fn encode(program: &Program, used: &UsedSites) -> Vec<u8> {
@@ -21,7 +21,7 @@ pub(crate) fn encode(program: &Program, used: &UsedSites) -> Vec<u8> {
         let id = (program.sites.len() + index) as u32;
         entries.extend(writer.entry(id, *site, Some(*at)));
     }
-    table::encode(program.sites.len() as u32, &writer.strings, &entries)
+    table::encode(program.sites.len() as u32, used.checks, &writer.strings, &entries)
 }
 
 struct Writer<'p> {

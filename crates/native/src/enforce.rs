@@ -21,7 +21,7 @@ use crate::trace::{Program, Recorded};
 use crate::{Afterwards, NativeError, Plan, record};
 use raddle_base::SiteId;
 use raddle_finding::{Assumption, Finding};
-use raddle_instrument::sites::{Kind, Reads, Site, Sites};
+use raddle_instrument::sites::{Checks, Kind, Reads, Site, Sites};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -121,6 +121,11 @@ impl Target {
             add(*first, &binary::table(path).ok()?);
         }
         Some(all)
+    }
+
+    /// Whether all accesses of the program are in its traces; else some that were proved free of races are not, and what they read may decide.
+    pub fn sees_every_access(&self) -> bool {
+        self.binary.sites.checks() == Checks::All
     }
 
     /// Places of writes that have no event for a read of the same bytes before them, as `x++` has none.

@@ -20,7 +20,7 @@ pub use named::Named;
 pub use told::{Detail, tell};
 
 use raddle_base::SiteId;
-use raddle_event::{Addr, Loc, ThreadId, Trace};
+use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -140,6 +140,31 @@ pub struct TraceError {
 }
 
 impl Recorded {
+    /// With a read before each write at one of these places, which the recorder left out because the write stands for it.
+    pub fn with_reads(mut self, updating: &BTreeSet<SiteId>) -> Recorded {
+        let mut events = Vec::with_capacity(self.trace.events.len());
+        // Where each event is now, and one more for the end.
+        let mut moved = Vec::with_capacity(self.trace.events.len() + 1);
+        for event in &self.trace.events {
+            if let EventKind::Access { loc, kind: AccessKind::Write } = event.kind
+                && updating.contains(&event.site)
+            {
+                events.push(Event { kind: EventKind::Access { loc, kind: AccessKind::Read }, ..*event });
+            }
+            moved.push(events.len());
+            events.push(*event);
+        }
+        moved.push(events.len());
+        self.trace.events = events;
+        for one in &mut self.wait_loops {
+            one.begin = moved[one.begin];
+            one.end = one.end.map(|end| moved[end]);
+        }
+        self.initial = self.initial.iter().map(|(event, value)| (moved[*event], *value)).collect();
+        self.races.iter_mut().for_each(|(event, _)| *event = moved[*event]);
+        self
+    }
+
     /// Bytes that two threads access, one of them writing, neighbouring ones together (2015 paper, section 3).
     pub fn shared(&self) -> Vec<Loc> {
         shared::regions(&self.trace)

@@ -13,11 +13,12 @@ mod waits;
 use crate::candidate::{Candidate, Error};
 use crate::reordering::Input;
 pub use index::Index;
-use index::{Failure, ObjectLife};
+pub(crate) use index::{Failure, ObjectLife};
 use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, LockMode, ThreadId, WakeReason};
+pub(crate) use reads::sources;
 pub use reads::uncertain;
 use std::collections::BTreeMap;
-use waits::Waits;
+pub(crate) use waits::Waits;
 
 /// Whether the order of the candidate is a reordering, its error holds after it, and its uncertain reads are those of the definition.
 pub fn check(input: Input, candidate: &Candidate) -> Result<(), Wrong> {
@@ -85,9 +86,9 @@ pub struct Facts {
     /// How many events of each thread were taken.
     done: Vec<usize>,
     /// Threads that hold each lock, sorted; no entry where nobody does.
-    holders: BTreeMap<ObjectLife, Vec<(ThreadId, LockMode)>>,
-    waits: BTreeMap<Addr, Waits>,
-    counts: BTreeMap<ObjectLife, u32>,
+    pub(crate) holders: BTreeMap<ObjectLife, Vec<(ThreadId, LockMode)>>,
+    pub(crate) waits: BTreeMap<Addr, Waits>,
+    pub(crate) counts: BTreeMap<ObjectLife, u32>,
     /// The second half of the step that was begun.
     rest_of_step: Option<usize>,
     ended: Process,

@@ -13,6 +13,7 @@
 mod candidate;
 mod closure;
 mod data_flow;
+pub mod exhaustive;
 mod filter;
 pub mod legality;
 mod lock_graph;

@@ -1,7 +1,7 @@
 //! The table of sites: what the numbers in instrumented code mean, as bytes for the section `.raddle.sites`. The program reads its own where
 //! it is run without `raddle run`; tools read it from the file.
 //!
-//! Layout, all numbers little-endian `u32`: magic, version, checksum of the rest (64 bits); number of sites of the program; strings
+//! Layout, all numbers little-endian `u32`: magic, version, checksum of the rest (64 bits); number of sites of the program; whether all accesses have checks; strings
 //! (count, then length and UTF-8 bytes each); entries (count, then [`FIELDS`] numbers each), ascending by id. Strings are named by
 //! index, 0 is the empty one. An entry that was inlined names the entry of the call, which has a smaller id or is one of the
 //! program's own sites. The reader takes bytes from anywhere: what does not fit is an error.
@@ -75,10 +75,21 @@ impl<'a> Site<'a> {
     }
 }
 
+/// Which accesses of the program have checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Checks {
+    #[default]
+    All,
+    /// Not those that were proved free of races, and never shown by a run.
+    Unproved,
+}
+
 /// A decoded table.
 #[derive(Clone, Debug)]
 pub struct Sites {
     program_sites: u32,
+    checks: Checks,
     strings: Vec<String>,
     entries: Vec<Entry>,
 }
@@ -132,10 +143,11 @@ pub struct Entry {
 }
 
 /// Writes a table. Entries ascend by id and name strings that are there.
-pub fn encode(program_sites: u32, strings: &[String], entries: &[Entry]) -> Vec<u8> {
+pub fn encode(program_sites: u32, checks: Checks, strings: &[String], entries: &[Entry]) -> Vec<u8> {
     let mut body = Vec::new();
     let mut number = |number: u32| body.extend(number.to_le_bytes());
     number(program_sites);
+    number(checks as u32);
     number(strings.len() as u32);
     for text in strings {
         body.extend((text.len() as u32).to_le_bytes());
@@ -171,6 +183,10 @@ impl Sites {
     /// How many sites the program has; ids from there on are inlined ones.
     pub fn program_sites(&self) -> u32 {
         self.program_sites
+    }
+
+    pub fn checks(&self) -> Checks {
+        self.checks
     }
 
     pub fn get(&self, id: u32) -> Option<Site<'_>> {
@@ -217,6 +233,11 @@ impl Sites {
 fn parse(body: &[u8]) -> Option<Sites> {
     let mut reader = Reader { rest: body };
     let program_sites = reader.number()?;
+    let checks = match reader.number()? {
+        0 => Checks::All,
+        1 => Checks::Unproved,
+        _ => return None,
+    };
     let count = reader.number()? as usize;
     let mut strings = Vec::new();
     for _ in 0..count {
@@ -246,7 +267,7 @@ fn parse(body: &[u8]) -> Option<Sites> {
         }
         entries.push(entry);
     }
-    Some(Sites { program_sites, strings, entries })
+    Some(Sites { program_sites, checks, strings, entries })
 }
 
 impl Entry {

@@ -21,13 +21,13 @@ use std::time::Instant;
 /// Errors that a person would call the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    Race([(Frame, bool); 2]),
+    Race([Frame; 2]),
     Deadlock(Vec<Frame>),
 }
 
 impl Key {
     fn of(finding: &Finding) -> Key {
-        let at = |access: &AccessReport| (access.at.clone(), access.action != "read");
+        let at = |access: &AccessReport| access.at.clone();
         match (finding.kind, finding.accesses.as_slice()) {
             (FindingKind::DataRace, [a, b]) => {
                 let mut ends = [at(a), at(b)];

@@ -6,29 +6,29 @@ use raddle_event::{Addr, Event, EventKind, LockMode, ObjectId, ThreadId, WakeRea
 use std::collections::BTreeMap;
 
 /// A synchronisation object, and how often it had been initialised or destroyed.
-pub(super) type ObjectLife = (Addr, u32);
+pub(crate) type ObjectLife = (Addr, u32);
 
 /// A trace, prepared for [`State`](super::State).
 #[derive(Debug)]
 pub struct Index<'a> {
-    pub(super) input: Input<'a>,
+    pub(crate) input: Input<'a>,
     /// By id.
-    pub(super) threads: Vec<(ThreadId, Vec<usize>)>,
+    pub(crate) threads: Vec<(ThreadId, Vec<usize>)>,
     /// Of each event: its thread's place in `threads`, its own in the thread.
-    pub(super) place: Vec<(usize, usize)>,
+    pub(crate) place: Vec<(usize, usize)>,
     /// Of each event: what has to come before it in every reordering, by rules 2, 5, 7 and 8. Of several events of one thread
     /// the last is enough.
-    pub(super) after: Vec<Vec<usize>>,
+    pub(crate) after: Vec<Vec<usize>>,
     /// Of each event: how often its synchronisation object had been initialised or destroyed.
-    pub(super) life: Vec<u32>,
+    pub(crate) life: Vec<u32>,
     /// Of each failed acquisition.
-    pub(super) failures: BTreeMap<usize, Failure>,
-    pub(super) start: Facts,
+    pub(crate) failures: BTreeMap<usize, Failure>,
+    pub(crate) start: Facts,
 }
 
 /// Why an acquisition failed in the trace. It fails for that reason in every reordering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     HeldExclusively,
     Held,
     /// A semaphore was at zero.
@@ -71,16 +71,16 @@ impl<'a> Index<'a> {
         index
     }
 
-    pub(super) fn slot(&self, thread: ThreadId) -> Option<usize> {
+    pub(crate) fn slot(&self, thread: ThreadId) -> Option<usize> {
         self.threads.binary_search_by_key(&thread, |(id, _)| *id).ok()
     }
 
-    pub(super) fn event(&self, at: usize) -> Option<&'a Event> {
+    pub(crate) fn event(&self, at: usize) -> Option<&'a Event> {
         self.input.trace.events.get(at)
     }
 
     /// The event of the same thread that has to follow at once: a wait and its mutex.
-    pub(super) fn second_half(&self, event: usize) -> Option<usize> {
+    pub(crate) fn second_half(&self, event: usize) -> Option<usize> {
         let next = self.following(event).next()?;
         match (self.input.trace.events[event].kind, self.input.trace.events[next].kind) {
             (EventKind::WaitBegin { .. }, EventKind::Release { .. }) => Some(next),
@@ -90,7 +90,7 @@ impl<'a> Index<'a> {
     }
 
     /// Whether the wait that begins here ends in the trace because of a signal.
-    pub(super) fn is_signalled(&self, begin: usize) -> bool {
+    pub(crate) fn is_signalled(&self, begin: usize) -> bool {
         let mut ends = self.following(begin).map(|at| self.input.trace.events[at].kind);
         let end = ends.find(|kind| matches!(kind, EventKind::WaitEnd { .. }));
         matches!(end, Some(EventKind::WaitEnd { reason: WakeReason::Signalled, .. }))
@@ -360,7 +360,7 @@ impl<'a> Index<'a> {
 }
 
 /// The synchronisation object that an event is about.
-pub(super) fn sync_object(kind: &EventKind) -> Option<Addr> {
+pub(crate) fn sync_object(kind: &EventKind) -> Option<Addr> {
     match *kind {
         EventKind::Acquire { lock, .. }
         | EventKind::Release { lock, .. }

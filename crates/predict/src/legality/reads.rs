@@ -3,14 +3,13 @@
 use super::Access;
 use crate::candidate::Error;
 use crate::reordering::Input;
-use raddle_event::{Event, ObjectId, ThreadId};
+use raddle_event::{Event, ObjectId, ThreadId, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Deciding reads in the order, and those of read-modify-writes among the events of the error, that are not concrete; sorted.
 pub fn uncertain(input: Input, order: &[usize], error: &Error) -> Vec<usize> {
     let events = &input.trace.events;
-    let mut recorded = Memory::default();
-    let sources: Vec<_> = events.iter().enumerate().map(|(at, event)| recorded.perform(at, event)).collect();
+    let sources = sources(input.trace);
     let mut memory = Memory::default();
     // Threads that have read something that is not concrete: what they write is not.
     let mut doubtful: BTreeSet<ThreadId> = BTreeSet::new();
@@ -43,6 +42,12 @@ pub fn uncertain(input: Input, order: &[usize], error: &Error) -> Vec<usize> {
     uncertain
 }
 
+/// Of every read of the trace, the write that each byte comes from; `None` for what was there before the trace. Nothing for other events.
+pub(crate) fn sources(trace: &Trace) -> Vec<Vec<Option<usize>>> {
+    let mut recorded = Memory::default();
+    trace.events.iter().enumerate().map(|(at, event)| recorded.perform(at, event)).collect()
+}
+
 /// The last write of every byte.
 #[derive(Default)]
 struct Memory {
@@ -50,7 +55,6 @@ struct Memory {
 }
 
 impl Memory {
-    /// Where a read gets each of its bytes from; `None` for what was there before the trace. Nothing for a write.
     fn sources(&self, access: &Access) -> Vec<Option<usize>> {
         if !access.reads {
             return Vec::new();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Waits that were signalled in the trace, of one condition. Those that ended for another reason need no signal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Waits {
+pub(crate) struct Waits {
     /// Beginnings and signals in the order in which they came, without what can no longer matter.
     tokens: Vec<Token>,
     /// Woken by a broadcast.
@@ -23,16 +23,21 @@ enum Token {
 }
 
 impl Waits {
-    pub(super) fn begin(&mut self, thread: ThreadId) {
+    /// Whether the wait of the thread is known.
+    pub(crate) fn has(&self, thread: ThreadId) -> bool {
+        self.woken.contains(&thread) || self.waiter(thread).is_some()
+    }
+
+    pub(crate) fn begin(&mut self, thread: ThreadId) {
         self.tokens.push(Token::Waiter(thread));
     }
 
-    pub(super) fn signal(&mut self) {
+    pub(crate) fn signal(&mut self) {
         self.tokens.push(Token::Signal);
         self.forget();
     }
 
-    pub(super) fn broadcast(&mut self) {
+    pub(crate) fn broadcast(&mut self) {
         for token in std::mem::take(&mut self.tokens) {
             if let Token::Waiter(thread) = token {
                 self.woken.insert(thread);
@@ -41,11 +46,11 @@ impl Waits {
     }
 
     /// Whether the wait of the thread may end. One that is not known began before the trace, and ends at any time.
-    pub(super) fn may_end(&self, thread: ThreadId) -> bool {
+    pub(crate) fn may_end(&self, thread: ThreadId) -> bool {
         self.waiter(thread).is_none_or(|at| self.tokens[at..].contains(&Token::Signal))
     }
 
-    pub(super) fn end(&mut self, thread: ThreadId) {
+    pub(crate) fn end(&mut self, thread: ThreadId) {
         if self.woken.remove(&thread) {
             return;
         }
