@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use raddle_base::SiteId;
 use raddle_frontend::SITE_KIND;
 use raddle_ir::Program;
-use raddle_runtime::sites::Reads;
+use raddle_runtime::sites::{Checks, Reads};
 
 use crate::Keep;
 use crate::llvm::{Location, Module, Scope, Value};

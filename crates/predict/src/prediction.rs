@@ -2,6 +2,7 @@
 
 use crate::closure::Values;
 use crate::data_flow::{self, Recorded};
+use crate::exhaustive::{self, Budget};
 use crate::filter::filter;
 use crate::legality::{Index, State};
 use crate::lock_graph::{self, Pattern};
@@ -25,11 +26,21 @@ pub struct Options {
     pub reversals: usize,
     /// These are looked for in traces up to so many events.
     pub reversal_events: usize,
+    /// Traces up to so many events are checked exhaustively, with so many states for each question.
+    pub exhaustive_events: usize,
+    pub states: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { candidates: 3, attempts: 48, reversals: 8, reversal_events: 1_000_000 }
+        Self {
+            candidates: 3,
+            attempts: 48,
+            reversals: 8,
+            reversal_events: 1_000_000,
+            exhaustive_events: 5_000,
+            states: 20_000,
+        }
     }
 }
 
@@ -59,6 +70,8 @@ pub struct Counts {
     pub left_out: usize,
     /// Not all patterns of deadlocks were looked at.
     pub patterns_cut: bool,
+    /// Pairs of places in which not all reorderings were looked at: the trace is too long for that, or the budget was used up.
+    pub not_exhaustive: usize,
 }
 
 pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
@@ -74,6 +87,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         recorded: Recorded::of(trace),
         index: OnceCell::new(),
         found: Vec::new(),
+        not_exhaustive: 0,
     };
     for series in pairs.by_places.values() {
         predicting.places(series, &pairs);
@@ -97,6 +111,10 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     if trace.events.iter().any(waits) {
         predicting.stuck_ends();
     }
+    if predicting.found.iter().all(|candidate| matches!(candidate.error, Error::Race { .. })) {
+        predicting.exhaustive_deadlocks();
+    }
+    let not_exhaustive = predicting.not_exhaustive;
     let mut candidates = predicting.found;
     // Stable: of each kind in the order of their places.
     candidates.sort_by_key(|candidate| !candidate.uncertain.is_empty());
@@ -110,6 +128,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         patterns: patterns.len(),
         left_out: pairs.left_out,
         patterns_cut,
+        not_exhaustive,
     };
     Prediction { candidates, counts }
 }
@@ -135,6 +154,7 @@ struct Predicting<'a> {
     /// For what goes step by step; made when it is needed.
     index: OnceCell<Index<'a>>,
     found: Vec<Candidate>,
+    not_exhaustive: usize,
 }
 
 impl Predicting<'_> {
@@ -166,6 +186,29 @@ impl Predicting<'_> {
                 return;
             }
         }
+        self.exhaustively(series, pairs);
+    }
+
+    /// What no cheaper method has found, in traces that are short enough.
+    fn exhaustively(&mut self, series: &[(u32, u32)], pairs: &Pairs) {
+        if self.prepared.position.len() > self.options.exhaustive_events {
+            self.not_exhaustive += 1;
+            return;
+        }
+        let first = |series: u32| pairs.series[series as usize].events[0] as usize;
+        let wanted: Vec<(usize, usize)> = series
+            .iter()
+            .take(self.options.reversals)
+            .map(|(a, b)| (first(*a).min(first(*b)), first(*a).max(first(*b))))
+            .collect();
+        let budget = self.budget();
+        let found = exhaustive::races(self.prepared.input, &wanted, &budget);
+        self.not_exhaustive += usize::from(found.exhausted);
+        self.found.extend(found.candidates);
+    }
+
+    fn budget(&self) -> Budget {
+        Budget { states: self.options.states, candidates: self.options.candidates, ..Budget::default() }
     }
 
     /// Of two series, the first and the last accesses of each.
@@ -227,6 +270,14 @@ impl Predicting<'_> {
                 return;
             }
         }
+    }
+
+    fn exhaustive_deadlocks(&mut self) {
+        if self.prepared.position.len() > self.options.exhaustive_events {
+            return;
+        }
+        let found = exhaustive::deadlocks(self.prepared.input, &self.budget());
+        self.found.extend(found.candidates);
     }
 
     fn stuck_ends(&mut self) {

@@ -306,6 +306,12 @@ impl<'a> Confirming<'a> {
         if counts.left_out > 0 {
             reasons.push(format!("{} pairs at places that have many pairs were not tried", counts.left_out));
         }
+        if counts.not_exhaustive > 0 {
+            reasons.push(format!(
+                "not all reorderings were looked at for {} pairs of places: the trace is too long for that, or the budget was used up",
+                counts.not_exhaustive
+            ));
+        }
         if counts.patterns_cut {
             reasons.push("not all cycles of locks were looked at".to_owned());
         }

@@ -112,9 +112,12 @@ impl Reading {
             modules: Vec::new(),
             libraries: Vec::new(),
             wait_loops: Vec::new(),
+            initial: BTreeMap::new(),
             open: BTreeMap::new(),
             races: Vec::new(),
             gaps: Vec::new(),
+            atomic: BTreeSet::new(),
+            late: Vec::new(),
         }
     }
 
