@@ -43,7 +43,7 @@ use raddle_csp::{
     Arena, Check, Counterexample, EventSet, ExportError, Limits, Model as Semantics, Outcome, ProcId, Script,
     refine_eagerly,
 };
-use raddle_event::EventKind;
+use raddle_event::{EventKind, ObjectId};
 use roles::Role;
 use schedule::Schedule;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,11 +147,18 @@ pub fn export(input: Input, wanted: &[(usize, usize)]) -> Result<String, ExportE
 /// All pairs of accesses that conflict, the smaller index first, by object: a group for each region of bytes that they connect.
 pub fn conflicting(input: Input) -> Vec<Vec<(usize, usize)>> {
     let events = &input.trace.events;
-    let accesses: Vec<usize> = (0..events.len()).filter(|&at| Access::of(&events[at]).is_some()).collect();
+    let mut accesses: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
+    for (at, event) in events.iter().enumerate() {
+        if let Some(access) = Access::of(event) {
+            accesses.entry(access.loc.object).or_default().push(at);
+        }
+    }
     let mut pairs = Pairs::new();
-    for (place, &a) in accesses.iter().enumerate() {
-        let others = accesses[place + 1..].iter();
-        pairs.extend(others.filter(|&&b| conflicts(&events[a], &events[b])).map(|&b| (a, b)));
+    for own in accesses.values() {
+        for (place, &a) in own.iter().enumerate() {
+            let others = own[place + 1..].iter();
+            pairs.extend(others.filter(|&&b| conflicts(&events[a], &events[b])).map(|&b| (a, b)));
+        }
     }
     objects(&pairs).into_iter().map(|pairs| pairs.into_iter().collect()).collect()
 }
@@ -226,20 +233,27 @@ impl Segments {
 
 /// The pairs in groups that have no access in common.
 fn objects(pairs: &Pairs) -> Vec<Pairs> {
-    let mut groups: Vec<(BTreeSet<usize>, Pairs)> = Vec::new();
+    let mut parents: BTreeMap<usize, usize> = BTreeMap::new();
     for &(a, b) in pairs {
-        let (mut accesses, mut own) = (BTreeSet::from([a, b]), BTreeSet::from([(a, b)]));
-        groups.retain_mut(|(others, pairs)| {
-            let apart = accesses.is_disjoint(others);
-            if !apart {
-                accesses.append(others);
-                own.append(pairs);
-            }
-            apart
-        });
-        groups.push((accesses, own));
+        let (a, b) = (root(&mut parents, a), root(&mut parents, b));
+        parents.insert(a.max(b), a.min(b));
     }
-    groups.into_iter().map(|(_, pairs)| pairs).collect()
+    let mut groups: BTreeMap<usize, Pairs> = BTreeMap::new();
+    for &(a, b) in pairs {
+        groups.entry(root(&mut parents, a)).or_default().insert((a, b));
+    }
+    groups.into_values().collect()
+}
+
+/// The first access of the group so far.
+fn root(parents: &mut BTreeMap<usize, usize>, access: usize) -> usize {
+    let parent = *parents.entry(access).or_insert(access);
+    if parent == access {
+        return access;
+    }
+    let root = root(parents, parent);
+    parents.insert(access, root);
+    root
 }
 
 /// Refines until no pair is left that races: each time the pairs that were found are taken out of RACE.
