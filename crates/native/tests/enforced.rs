@@ -67,7 +67,13 @@ impl Case {
         assert_eq!(built.expect("it can be built"), 0);
         let trace = folder.path().join("trace");
         let time = Some(Duration::from_secs(5));
-        let run = RunRequest { program: program.into(), arguments: Vec::new(), time, options: String::new() };
+        let run = RunRequest {
+            program: program.into(),
+            arguments: Vec::new(),
+            stdin: None,
+            time,
+            options: String::new(),
+        };
         // What may deadlock does so now and then.
         let exits = || {
             let ran = record(&RecordRequest { run: run.clone(), trace: trace.clone() }).expect("it runs");

@@ -8,7 +8,7 @@ use raddle_explore::enumerate::{Coverage, Goal, Limits, StateCache, every_access
 use raddle_finding::Deadlocks;
 use raddle_predict::exhaustive::{Budget, Reads, conflicting, deadlocks, merged, races};
 use raddle_predict::legality::check;
-use raddle_predict::{Candidate, Deciding, Error, Input};
+use raddle_predict::{Candidate, Deciding, Error, Input, Options, predict};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate, shrink};
 use raddle_testkit::soak::{cases_of_seeds, seeds};
 use raddle_testkit::traces::print;
@@ -18,7 +18,8 @@ use std::collections::BTreeSet;
 type Method = fn(Input) -> Vec<Candidate>;
 
 /// To be tested like the others, a method needs a line here.
-const METHODS: [(&str, Method); 2] = [
+const METHODS: [(&str, Method); 3] = [
+    ("all methods in turn", |input| predict(input, &Options::default()).candidates),
     ("exhaustive", |input| exhaustive(input, Reads::Free)),
     ("exhaustive, reads as recorded", |input| exhaustive(input, Reads::AsRecorded)),
 ];

@@ -1,11 +1,16 @@
 //! Every candidate of every method keeps to the definition, on random traces of all primitives.
 //!
-//! Which way it errs: says nothing of what the methods miss; `oracle.rs` does.
+//! And all methods together miss nothing that the oracle finds in small ones.
 
+mod oracle;
+
+use oracle::{Reorderings, search};
+use raddle_base::SiteId;
 use raddle_predict::legality::check;
 use raddle_predict::{Deciding, Error, Initial, Input, Options, predict};
 use raddle_testkit::soak::{cases_of_seeds, seeds};
 use raddle_testkit::traces::{print, random};
+use std::collections::BTreeSet;
 
 #[test]
 fn candidates_keep_to_the_definition() {
@@ -32,4 +37,50 @@ fn candidates_keep_to_the_definition() {
     }
     println!("{certain} certain races, {uncertain} uncertain ones, {deadlocks} deadlocks");
     assert!(certain > 1000 && uncertain > 100, "{certain} {uncertain} {deadlocks}");
+}
+
+/// Nothing is lost by the filter, the series, or the choice of a method: what the oracle finds in a small trace has a candidate at its places.
+#[test]
+fn all_methods_together_find_what_the_oracle_finds() {
+    let (mut races, mut deadlocks, mut too_large) = (0, 0, 0);
+    let mut cases = cases_of_seeds("prediction finds what the oracle finds", seeds(3_000, 100_000));
+    for seed in cases.by_ref() {
+        let mut trace = random(seed);
+        trace.events.truncate(14);
+        // A place of its own for each event.
+        trace.events.iter_mut().enumerate().for_each(|(at, event)| event.site = SiteId(at as u32));
+        let (initial, deciding) = (Initial::default(), Deciding::All);
+        let input = Input { trace: &trace, initial: &initial, deciding: &deciding };
+        let Some(known) = search(input, Reorderings::All, 20_000) else {
+            too_large += 1;
+            continue;
+        };
+        let prediction = predict(input, &Options::default());
+        assert_eq!(prediction.counts.not_exhaustive, 0, "seed {seed}: the budget was used up");
+        let places = |first: usize, second: usize| {
+            let sites = [first, second].map(|event| trace.events[event].site);
+            (sites[0].min(sites[1]), sites[0].max(sites[1]))
+        };
+        let mut found = BTreeSet::new();
+        let mut deadlocked = false;
+        for candidate in &prediction.candidates {
+            match candidate.error {
+                Error::Race { first, second } => _ = found.insert(places(first, second)),
+                Error::Deadlock { .. } => deadlocked = true,
+            }
+        }
+        for &(first, second) in &known.races {
+            races += 1;
+            assert!(
+                found.contains(&places(first, second)),
+                "seed {seed}: events {first} and {second} race\n{}",
+                print(&trace)
+            );
+        }
+        deadlocks += usize::from(!known.deadlocks.is_empty());
+        assert_eq!(deadlocked, !known.deadlocks.is_empty(), "seed {seed}: a deadlock\n{}", print(&trace));
+    }
+    cases.too_large(too_large);
+    println!("{races} races, {deadlocks} traces with deadlocks, {too_large} too large");
+    assert!(races > 1000 && deadlocks > 10, "{races} races, {deadlocks} deadlocks");
 }
