@@ -106,7 +106,9 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
     let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
     let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
-    let options = Options { candidates: request.candidates, ..Options::default() };
+    // Confirming is to have its share.
+    let until = request.time.map(|time| began + time / 2);
+    let options = Options { candidates: request.candidates, until, ..Options::default() };
     let prediction = predict(input, &options);
     let mut confirming = Confirming::new(request, &recorded, &target, &prediction, watching)?;
     confirming.observed(observed);

@@ -18,6 +18,7 @@ mod filter;
 pub mod legality;
 mod lock_graph;
 mod pairs;
+mod pieces;
 mod prediction;
 mod prepared;
 mod reads_from;

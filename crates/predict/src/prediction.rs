@@ -7,6 +7,7 @@ use crate::filter::filter;
 use crate::legality::{Index, State};
 use crate::lock_graph::{self, Pattern};
 use crate::pairs::{self, Pairs, Series};
+use crate::pieces::in_pieces;
 use crate::prepared::Prepared;
 use crate::reversal;
 use crate::sync_preserving;
@@ -14,6 +15,7 @@ use crate::{Candidate, Error, Input, Method};
 use raddle_base::SiteId;
 use raddle_event::{Event, EventKind};
 use std::cell::OnceCell;
+use std::time::Instant;
 
 /// What is looked for, and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct Options {
     /// Traces up to so many events are checked exhaustively, with so many states for each question.
     pub exhaustive_events: usize,
     pub states: usize,
+    /// No further question is asked after that.
+    pub until: Option<Instant>,
 }
 
 impl Default for Options {
@@ -40,6 +44,7 @@ impl Default for Options {
             reversal_events: 1_000_000,
             exhaustive_events: 5_000,
             states: 20_000,
+            until: None,
         }
     }
 }
@@ -72,9 +77,13 @@ pub struct Counts {
     pub patterns_cut: bool,
     /// Pairs of places in which not all reorderings were looked at: the trace is too long for that, or the budget was used up.
     pub not_exhaustive: usize,
+    /// Pairs of places that were not looked at, or not to the end, because the time was over.
+    pub out_of_time: usize,
 }
 
 pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
+    let pieces = in_pieces(input.trace);
+    let input = Input { trace: pieces.as_ref().unwrap_or(input.trace), ..input };
     let trace = input.trace;
     let filtered = filter(trace);
     let pairs = pairs::pairs(trace, &filtered);
@@ -88,6 +97,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         index: OnceCell::new(),
         found: Vec::new(),
         not_exhaustive: 0,
+        out_of_time: 0,
     };
     for series in pairs.by_places.values() {
         predicting.places(series, &pairs);
@@ -114,7 +124,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     if predicting.found.iter().all(|candidate| matches!(candidate.error, Error::Race { .. })) {
         predicting.exhaustive_deadlocks();
     }
-    let not_exhaustive = predicting.not_exhaustive;
+    let (not_exhaustive, out_of_time) = (predicting.not_exhaustive, predicting.out_of_time);
     let mut candidates = predicting.found;
     // Stable: of each kind in the order of their places.
     candidates.sort_by_key(|candidate| !candidate.uncertain.is_empty());
@@ -129,6 +139,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         left_out: pairs.left_out,
         patterns_cut,
         not_exhaustive,
+        out_of_time,
     };
     Prediction { candidates, counts }
 }
@@ -155,11 +166,16 @@ struct Predicting<'a> {
     index: OnceCell<Index<'a>>,
     found: Vec<Candidate>,
     not_exhaustive: usize,
+    out_of_time: usize,
 }
 
 impl Predicting<'_> {
     /// One pair of places.
     fn places(&mut self, series: &[(u32, u32)], pairs: &Pairs) {
+        if self.is_over() {
+            self.out_of_time += 1;
+            return;
+        }
         for values in [Values::Deciding, Values::Atomics] {
             let mut found = 0;
             for (a, b) in series.iter().take(self.options.attempts) {
@@ -168,7 +184,8 @@ impl Predicting<'_> {
                     let error = Error::Race { first: race.first, second: race.second };
                     found += usize::from(self.add(error, self.order(&race.cut), Method::SyncPreserving));
                 }
-                if found >= self.options.candidates {
+                if found >= self.options.candidates || self.is_over() {
+                    self.out_of_time += usize::from(found < self.options.candidates);
                     return;
                 }
             }
@@ -178,7 +195,8 @@ impl Predicting<'_> {
             for (a, b) in series.iter().take(self.options.reversals) {
                 let (a, b) = (&pairs.series[*a as usize], &pairs.series[*b as usize]);
                 found += usize::from(self.reversed(values, a, b));
-                if found >= self.options.candidates {
+                if found >= self.options.candidates || self.is_over() {
+                    self.out_of_time += usize::from(found < self.options.candidates);
                     return;
                 }
             }
@@ -205,6 +223,10 @@ impl Predicting<'_> {
         let found = exhaustive::races(self.prepared.input, &wanted, &budget);
         self.not_exhaustive += usize::from(found.exhausted);
         self.found.extend(found.candidates);
+    }
+
+    fn is_over(&self) -> bool {
+        self.options.until.is_some_and(|until| Instant::now() >= until)
     }
 
     fn budget(&self) -> Budget {
@@ -273,7 +295,7 @@ impl Predicting<'_> {
     }
 
     fn exhaustive_deadlocks(&mut self) {
-        if self.prepared.position.len() > self.options.exhaustive_events {
+        if self.prepared.position.len() > self.options.exhaustive_events || self.is_over() {
             return;
         }
         let found = exhaustive::deadlocks(self.prepared.input, &self.budget());
@@ -281,7 +303,7 @@ impl Predicting<'_> {
     }
 
     fn stuck_ends(&mut self) {
-        if self.prepared.position.len() > self.options.reversal_events {
+        if self.prepared.position.len() > self.options.reversal_events || self.is_over() {
             return;
         }
         let index = self.index.get_or_init(|| Index::new(self.prepared.input));

@@ -6,6 +6,7 @@ mod oracle;
 
 use oracle::{Reorderings, search};
 use raddle_base::SiteId;
+use raddle_predict::exhaustive::merged;
 use raddle_predict::legality::check;
 use raddle_predict::{Deciding, Error, Initial, Input, Options, predict};
 use raddle_testkit::soak::{cases_of_seeds, seeds};
@@ -46,7 +47,7 @@ fn all_methods_together_find_what_the_oracle_finds() {
     let mut cases = cases_of_seeds("prediction finds what the oracle finds", seeds(3_000, 100_000));
     for seed in cases.by_ref() {
         let mut trace = random(seed);
-        trace.events.truncate(14);
+        trace.events.truncate(14 + seed as usize % 4 * 6);
         // A place of its own for each event.
         trace.events.iter_mut().enumerate().for_each(|(at, event)| event.site = SiteId(at as u32));
         let (initial, deciding) = (Initial::default(), Deciding::All);
@@ -56,7 +57,10 @@ fn all_methods_together_find_what_the_oracle_finds() {
             continue;
         };
         let prediction = predict(input, &Options::default());
-        assert_eq!(prediction.counts.not_exhaustive, 0, "seed {seed}: the budget was used up");
+        if prediction.counts.not_exhaustive > 0 {
+            too_large += 1;
+            continue;
+        }
         let places = |first: usize, second: usize| {
             let sites = [first, second].map(|event| trace.events[event].site);
             (sites[0].min(sites[1]), sites[0].max(sites[1]))
@@ -71,8 +75,10 @@ fn all_methods_together_find_what_the_oracle_finds() {
         }
         for &(first, second) in &known.races {
             races += 1;
+            // One access of a segment stands for those like it.
+            let (one, other) = merged(input, (first, second));
             assert!(
-                found.contains(&places(first, second)),
+                found.contains(&places(first, second)) || found.contains(&places(one, other)),
                 "seed {seed}: events {first} and {second} race\n{}",
                 print(&trace)
             );
@@ -81,6 +87,7 @@ fn all_methods_together_find_what_the_oracle_finds() {
         assert_eq!(deadlocked, !known.deadlocks.is_empty(), "seed {seed}: a deadlock\n{}", print(&trace));
     }
     cases.too_large(too_large);
+    assert!(too_large * 2 < cases.done(), "{too_large} are too large");
     println!("{races} races, {deadlocks} traces with deadlocks, {too_large} too large");
     assert!(races > 1000 && deadlocks > 10, "{races} races, {deadlocks} deadlocks");
 }

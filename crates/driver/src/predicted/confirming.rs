@@ -312,6 +312,12 @@ impl<'a> Confirming<'a> {
                 counts.not_exhaustive
             ));
         }
+        if counts.out_of_time > 0 {
+            reasons.push(format!(
+                "{} pairs of places were not looked at: the time was over",
+                counts.out_of_time
+            ));
+        }
         if counts.patterns_cut {
             reasons.push("not all cycles of locks were looked at".to_owned());
         }
