@@ -23,6 +23,8 @@ mod visited;
 
 pub use cspm::{ExportError, Script};
 pub use event::{Alphabet, EventId, EventSet};
-pub use refine::{Check, Counterexample, Limits, Model, Outcome, States, Violation, refine, refine_eagerly};
+pub use refine::{
+    Check, Counterexample, Coverage, Limits, Model, Outcome, States, Violation, refine, refine_eagerly,
+};
 pub use step::{Label, Step};
 pub use term::{Arena, IllFormed, Name, ProcId};

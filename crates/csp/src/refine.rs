@@ -16,7 +16,7 @@ use crate::visited::Visited;
 
 /// Whether `specification [= implementation`.
 pub fn refine(arena: &mut Arena, check: &Check) -> Result<Outcome, IllFormed> {
-    search(arena, check, None)
+    Ok(search(arena, check, None)?.0)
 }
 
 /// The same, where a state in which one of the `eager` events is possible and hidden, or a part terminates, is left by that step alone.
@@ -24,11 +24,27 @@ pub fn refine(arena: &mut Arena, check: &Check) -> Result<Outcome, IllFormed> {
 ///
 /// The caller knows that these steps, once possible, stay so until they are taken, commute with all other steps, and are in no cycle.
 /// Then every state without such a step that was reachable still is, and so is every failure.
-pub fn refine_eagerly(arena: &mut Arena, check: &Check, eager: &EventSet) -> Result<Outcome, IllFormed> {
+pub fn refine_eagerly(
+    arena: &mut Arena,
+    check: &Check,
+    eager: &EventSet,
+) -> Result<(Outcome, Coverage), IllFormed> {
     search(arena, check, Some(eager))
 }
 
-fn search(arena: &mut Arena, check: &Check, eager: Option<&EventSet>) -> Result<Outcome, IllFormed> {
+/// Whether all states were looked at, also where counterexamples were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    All,
+    /// A limit was reached before.
+    Part,
+}
+
+fn search(
+    arena: &mut Arena,
+    check: &Check,
+    eager: Option<&EventSet>,
+) -> Result<(Outcome, Coverage), IllFormed> {
     arena.check(&[check.specification, check.implementation])?;
     let network = match check.states {
         States::Flat => Network::flat(arena, check.implementation),
@@ -161,16 +177,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run(mut self, arena: &mut Arena) -> Outcome {
+    fn run(mut self, arena: &mut Arena) -> (Outcome, Coverage) {
         let full = self.explore(arena).is_err();
         let states = self.reached.len();
-        if !self.counterexamples.is_empty() {
+        let bounded = self.counterexamples.len() >= self.check.limits.counterexamples.max(1);
+        let coverage = if full || bounded { Coverage::Part } else { Coverage::All };
+        let outcome = if !self.counterexamples.is_empty() {
             Outcome::Fails(self.counterexamples)
         } else if full {
             Outcome::Exhausted { states }
         } else {
             Outcome::Holds { states }
-        }
+        };
+        (outcome, coverage)
     }
 
     fn explore(&mut self, arena: &mut Arena) -> Result<(), Full> {

@@ -7,7 +7,7 @@ mod figures;
 
 use figures::{Figures, Idle};
 use raddle_csp::{
-    Arena, Check, IllFormed, Limits, Model, Outcome, States, Violation, refine, refine_eagerly,
+    Arena, Check, Coverage, IllFormed, Limits, Model, Outcome, States, Violation, refine, refine_eagerly,
 };
 
 #[test]
@@ -102,7 +102,8 @@ fn eager_events_change_no_answer() {
         let check = Check::new(live, Model::StableFailures, implementation);
         let eager = f.alphabet.under_any(&["fork", "start", "unlock", "end", "join", "done"]);
         let all = refine(&mut f.arena, &check).unwrap();
-        let fewer = refine_eagerly(&mut f.arena, &check, &eager).unwrap();
+        let (fewer, coverage) = refine_eagerly(&mut f.arena, &check, &eager).unwrap();
+        assert_eq!(coverage, if holds { Coverage::All } else { Coverage::Part });
         match (all, fewer) {
             (Outcome::Holds { states: all }, Outcome::Holds { states: fewer }) if holds => {
                 assert!(fewer < all, "{fewer} of {all} states");

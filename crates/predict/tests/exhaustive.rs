@@ -242,3 +242,17 @@ fn what_others_wait_for_parts_segments() {
     assert_eq!(pairs_of("0 ld.sc x\n0 w b\n0 ld.sc x\n1 free b\n1 w x"), BTreeSet::from([(2, 4)]));
     assert_eq!(pairs_of("0 ld.sc x\n0 w y\n0 ld.sc x\n1 free b\n1 w x"), BTreeSet::from([(0, 4)]));
 }
+
+/// The first states at rest are those in which an acquisition can no longer fail, and no deadlock: a search that ends there has not seen all.
+#[test]
+fn a_search_that_was_cut_says_so() {
+    let free = "1 lock a\n1 lock b\n1 unlock b\n1 unlock a\n2 lock b\n2 lock a\n2 unlock a\n2 unlock b\n";
+    let failing = "3 lock f\n4 lockfail f\n3 unlock f\n";
+    let case = parse(&format!("{failing}{free}")).expect("the trace is well formed");
+    let with = |states| with_input(&case, |input| deadlocks(input, &Budget { states, ..BUDGET }));
+    for states in 1..200 {
+        let found = with(states);
+        assert!(found.exhausted || !found.candidates.is_empty(), "{states} states");
+    }
+    assert!(!with(10_000).exhausted);
+}

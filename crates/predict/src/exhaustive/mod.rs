@@ -6,13 +6,13 @@
 //! Slips of the figures, and what stands here instead:
 //!
 //! - JOIN has `end.t1.t2`, which no thread does: it is `end.t2`. SIGNAL and BARRIER repeat `t1`: the second thread is `t2`.
-//! - The synchronisation processes never terminate, so `PROGRAM ; LIVE` never comes to LIVE: when all threads have ended, the event `done`
-//!   interrupts them. For races no thread needs to terminate.
-//! - BARRIER fixes the order of arrival and SIGNAL one signal for each wait: here threads arrive in any order, and a wait is ended by any signal or broadcast
-//!   that came since it began.
-//! - RACE is set back by every event of the program, but its set leaves out signals, broadcasts, waits and barriers, so that one between two accesses goes
-//!   unseen. Here a thread before an access of the object offers `next`, and stands still after it; RACE waits for two conflicting ones.
-//!   What is next for two threads at once is what could come without any event in between.
+//! - The synchronisation processes never terminate, so `PROGRAM ; LIVE` never comes to LIVE: when all threads have ended, the event
+//!   `done` interrupts them. For races no thread needs to terminate.
+//! - BARRIER fixes the order of arrival and SIGNAL one signal for each wait: here threads arrive in any order, and a wait is ended by any
+//!   signal or broadcast that came since it began.
+//! - RACE is set back by every event of the program, but its set leaves out signals, broadcasts, waits and barriers, so that one between
+//!   two accesses goes unseen. Here a thread before an access of the object offers `next`, and stands still after it; RACE waits for two
+//!   conflicting ones. What is next for two threads at once is what could come without any event in between.
 //!
 //! More than the paper: readers of locks, semaphores, once, failed acquisitions, lives of objects; reads that have to read as recorded
 //! ([`Reads::AsRecorded`]), as processes that remember the last write.
@@ -21,6 +21,9 @@
 //! with nothing in between that others notice, to the same bytes and of the same kind, are one. What nobody waits for is left out (`plan`). Events
 //! that stay possible once they are and disable no others, such as the end of a critical section, come at once and alone: no state is lost in
 //! which all threads stand before other events, and those are the states with a race or a deadlock.
+//!
+//! What is left is exponential in the number of threads: within a second about 500 critical sections in each of two threads, 45 in three,
+//! 15 in four, 4 in six (a trace without races, one core).
 //!
 //! Which way it errs: neither, for [`Reads::Free`] and a search that is not exhausted. Then a race is found exactly when the definition of
 //! [`reordering`](crate::reordering) has one, though one order only for each pair, and a deadlock is found when there is any. With
@@ -40,8 +43,8 @@ use model::{End, Model};
 use objects::TooManyStates;
 use plan::Plan;
 use raddle_csp::{
-    Arena, Check, Counterexample, EventSet, ExportError, Limits, Model as Semantics, Outcome, ProcId, Script,
-    refine_eagerly,
+    Arena, Check, Counterexample, Coverage, EventSet, ExportError, Limits, Model as Semantics, Outcome,
+    ProcId, Script, refine_eagerly,
 };
 use raddle_event::{EventKind, ObjectId};
 use roles::Role;
@@ -105,13 +108,13 @@ pub fn deadlocks(input: Input, budget: &Budget) -> Found {
     // A state in which a thread is kept from moving only by the definition is at rest, too, and is no deadlock.
     let limits = Limits { states: budget.states, counterexamples: budget.candidates.saturating_mul(100) };
     let check = Check { limits, ..Check::new(specification, Semantics::StableFailures, implementation) };
-    let outcome = refine_eagerly(&mut model.arena, &check, &model.eager).expect("a model is well formed");
+    let (outcome, coverage) =
+        refine_eagerly(&mut model.arena, &check, &model.eager).expect("a model is well formed");
     let counterexamples = match outcome {
         Outcome::Holds { .. } => return found,
         Outcome::Exhausted { .. } => return Found { exhausted: true, ..found },
         Outcome::Fails(counterexamples) => counterexamples,
     };
-    let bounded = counterexamples.len() >= limits.counterexamples;
     let mut known = BTreeSet::new();
     for Counterexample { underlying, .. } in &counterexamples {
         let order = Schedule::of(&model, underlying).until_rest(&plan, &model);
@@ -127,7 +130,7 @@ pub fn deadlocks(input: Input, budget: &Budget) -> Found {
         let order = schedule::without_bystanders(&index, &order, &blocked);
         found.candidates.push(candidate(input, order, Error::Deadlock { blocked }));
     }
-    Found { exhausted: bounded, ..found }
+    Found { exhausted: coverage == Coverage::Part, ..found }
 }
 
 /// The model and the refinement for these pairs in CSP_M, for FDR. All are of one object.
@@ -269,7 +272,8 @@ fn races_of_object(index: &Index, mut pairs: Pairs, budget: &Budget, found: &mut
         let implementation = racing(&mut model, &pairs);
         let limits = Limits { states: budget.states, counterexamples: 50 };
         let check = Check { limits, ..Check::new(Arena::STOP, Semantics::Traces, implementation) };
-        let outcome = refine_eagerly(&mut model.arena, &check, &model.eager).expect("a model is well formed");
+        let (outcome, _) =
+            refine_eagerly(&mut model.arena, &check, &model.eager).expect("a model is well formed");
         let counterexamples = match outcome {
             Outcome::Holds { .. } => return,
             Outcome::Exhausted { .. } => {

@@ -1,7 +1,8 @@
 //! PROGRAM: the threads, restricted by the synchronisation processes.
 //!
-//! Names are those of figures 1 and 2: channel, thread from `t1` on, object. Objects are numbered by kind in order of use, and a new life of an object
-//! is another one. Accesses carry their number in the trace besides, and a thread before a wanted access offers `next`, after which it stands still.
+//! Names are those of figures 1 and 2: channel, thread from `t1` on, object. Objects are numbered by kind in order of use, and a new life of
+//! an object is another one. Accesses carry their number in the trace besides, and a thread before a wanted access offers `next`, after
+//! which it stands still.
 
 use super::objects::{Barrier, Cell, Condition, Lock, Process, Semaphore, TooManyStates, once, order};
 use super::plan::Plan;
