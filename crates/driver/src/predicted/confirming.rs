@@ -117,6 +117,11 @@ impl<'a> Confirming<'a> {
                 candidates: candidates.len(),
                 confirmed: self.found.len(),
             });
+            if let Error::Deadlock { blocked } = &candidate.error
+                && blocked.iter().any(|event| self.named.gives_up(*event))
+            {
+                continue;
+            }
             let finding = self.finding(candidate);
             let key = Key::of(&finding);
             if self.known.contains(&key) {

@@ -152,10 +152,12 @@ impl Names<'_> {
         }
     }
 
-    /// A place is a text, mostly a number.
+    /// A place is `file:line`, or a number; nothing is known of others.
     fn frame(&self, index: usize) -> Frame {
         let site = self.trace().events[index].site;
-        let file = self.read.places.get(site.0 as usize).cloned().unwrap_or_default();
-        Frame { file, line: 0, column: 0, function: String::new() }
+        let place = self.read.places.get(site.0 as usize).map_or("", String::as_str);
+        let (file, line) = place.rsplit_once(':').unwrap_or(("place", place));
+        let line = line.parse().unwrap_or(0);
+        Frame { file: file.to_owned(), line, column: 0, function: String::new() }
     }
 }

@@ -7,6 +7,7 @@ use crate::places::{Places, frame};
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, Event, EventKind, LockMode, ThreadId};
 use raddle_finding::{AccessReport, Frame, LockReport, ThreadReport};
+use raddle_instrument::sites::Kind;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -52,6 +53,13 @@ impl Named<'_> {
             _ => site.source,
         };
         text.to_owned()
+    }
+
+    /// Whether the call there only tries, or waits for some time: the trace does not tell these from those that block.
+    pub fn gives_up(&self, index: usize) -> bool {
+        let sites = self.places.sites(self.event(index).site.0);
+        let names = sites.first().filter(|site| site.kind == Kind::Call).map(|site| site.expression);
+        names.is_some_and(|name| ["try", "timed", "clock"].iter().any(|word| name.contains(word)))
     }
 
     /// One event of an error, with the locks that its thread held.
