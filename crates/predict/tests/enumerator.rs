@@ -34,6 +34,7 @@ fn exhaustive(input: Input, reads: Reads) -> Vec<Candidate> {
 /// What the candidates of a run were.
 #[derive(Default)]
 struct Tally {
+    runs: usize,
     certain_races: usize,
     /// Of those, in scripts that the enumerator got to the end of.
     enumerated: usize,
@@ -142,6 +143,7 @@ fn for_all(name: &str, all: u64, script: impl Fn(u64) -> Script) -> Tally {
         tally.uncertain,
         tally.give_up
     );
+    tally.runs = cases.done() as usize;
     tally
 }
 
@@ -155,19 +157,19 @@ fn run_fails(script: &Script, seed: u64) -> bool {
 #[test]
 fn certain_candidates_exist_in_scripts() {
     let tally = for_all("candidates exist", 100_000, |seed| generate(seed, &Profile::SMALL));
-    assert!(tally.certain_races > 500 && tally.uncertain > 100, "too few candidates");
+    assert!(tally.certain_races >= tally.runs && tally.uncertain * 10 >= tally.runs, "too few candidates");
 }
 
 #[test]
 fn certain_candidates_exist_in_scripts_with_everything() {
     let tally = for_all("candidates exist, everything", 100_000, |seed| generate(seed, &Profile::EVERYTHING));
-    assert!(tally.certain_races > 500 && tally.uncertain > 100, "too few candidates");
+    assert!(tally.certain_races >= tally.runs && tally.uncertain * 10 >= tally.runs, "too few candidates");
 }
 
 #[test]
 fn certain_deadlocks_exist_in_nested_sections() {
     let tally = for_all("deadlocks exist", 100_000, nested_sections);
-    assert!(tally.certain_deadlocks > 100, "too few deadlocks");
+    assert!(tally.certain_deadlocks * 10 >= tally.runs, "too few deadlocks");
 }
 
 /// The other direction: where all runs do the same, one run has every race and deadlock of the program in its reorderings.
@@ -208,5 +210,5 @@ fn one_run_of_a_program_without_branches_shows_all_its_errors() {
         deadlocks_found += usize::from(deadlocks);
     }
     println!("{name}: {complete} runs, {races_found} races, {deadlocks_found} deadlocks");
-    assert!(complete * 10 > cases.done(), "{complete} of {} runs", cases.done());
+    assert!(complete * 10 >= cases.done(), "{complete} of {} runs", cases.done());
 }

@@ -225,8 +225,9 @@ impl Replay<'_> {
         let thread = run.threads[&event.thread];
         let mut choices = Vec::new();
         run.machine.enabled(&mut choices);
-        choices.into_iter().filter(|choice| choice.thread == thread).any(|choice| {
-            let (machine, events) = step(&run.machine, choice);
+        choices.retain(|choice| choice.thread == thread);
+        let steps = choices.into_iter().flat_map(|choice| steps(&run.machine, choice));
+        steps.collect::<Vec<_>>().into_iter().any(|(machine, events)| {
             let mut next = Follower { machine, ..run.clone() };
             let mut events = events.into_iter();
             let Some(first) = events.next() else { return false };
@@ -255,11 +256,12 @@ impl Replay<'_> {
             Error::Deadlock { blocked } => {
                 let blocked = blocked.iter().map(|&index| self.run.trace.events[index]);
                 let blocked: Vec<_> = blocked.map(|event| (run.threads[&event.thread], event.site)).collect();
+                let threads: Vec<ThreadId> = blocked.iter().map(|(thread, _)| *thread).collect();
+                let machine = threads.iter().fold(machine.clone(), without_event);
                 let stands = |&(thread, site): &(ThreadId, SiteId)| {
                     machine.pending(thread).is_some_and(|operation| operation.site == site)
                 };
-                let threads: Vec<ThreadId> = blocked.iter().map(|(thread, _)| *thread).collect();
-                blocked.iter().all(stands) && never_move(machine, &threads)
+                blocked.iter().all(stands) && never_move(&machine, &threads)
             }
         }
     }
@@ -285,7 +287,8 @@ fn nexts(machine: &ScriptMachine, thread: ThreadId) -> Vec<Event> {
     let mut choices = Vec::new();
     machine.enabled(&mut choices);
     choices.retain(|choice| choice.thread == thread);
-    choices.into_iter().filter_map(|choice| step(machine, choice).1.first().copied()).collect()
+    let steps = choices.into_iter().flat_map(|choice| steps(machine, choice));
+    steps.filter_map(|(_, events)| events.first().copied()).collect()
 }
 
 /// A compare-exchange that failed in the trace and writes now: what races with a read races with a write.
@@ -299,18 +302,30 @@ fn took_effect(own: EventKind, recorded: EventKind) -> bool {
     }
 }
 
-/// What the thread does, up to its first event: the end of a loop's round and a wait without the mutex have none.
-fn step(machine: &ScriptMachine, choice: Choice) -> (ScriptMachine, Vec<Event>) {
+/// All that the thread may do by this choice, up to its first event: the end of a loop's round, a lock taken again and a wait without the
+/// mutex have none, and the operation behind them may have several outcomes.
+fn steps(machine: &ScriptMachine, choice: Choice) -> Vec<(ScriptMachine, Vec<Event>)> {
     let mut next = machine.clone();
     let mut sink = TraceSink::default();
-    let mut open = vec![choice];
-    while let Some(choice) = open.iter().find(|open| open.thread == choice.thread)
-        && sink.trace.events.is_empty()
-    {
-        next.step(*choice, &mut sink);
-        next.enabled(&mut open);
+    next.step(choice, &mut sink);
+    if !sink.trace.events.is_empty() {
+        return vec![(next, sink.trace.events)];
     }
-    (next, sink.trace.events)
+    let mut open = Vec::new();
+    next.enabled(&mut open);
+    open.retain(|open| open.thread == choice.thread);
+    open.into_iter().flat_map(|choice| steps(&next, choice)).collect()
+}
+
+/// After what the thread may do without an event.
+fn without_event(machine: ScriptMachine, thread: &ThreadId) -> ScriptMachine {
+    let mut open = Vec::new();
+    machine.enabled(&mut open);
+    let Some(choice) = open.into_iter().find(|open| open.thread == *thread) else { return machine };
+    let mut next = machine.clone();
+    let mut sink = TraceSink::default();
+    next.step(choice, &mut sink);
+    if sink.trace.events.is_empty() { without_event(next, thread) } else { machine }
 }
 
 /// Whether none of the threads can move, whatever the others do.
