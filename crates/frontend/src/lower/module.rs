@@ -86,13 +86,11 @@ fn lower_with<'m>(
     }
     lower_initializers(&mut lowerer, &globals);
     let startup = Startup::find(&mut lowerer, module, &globals, &functions);
+    // In one pass, because sites are numbered in the order of functions.
     for &function in &functions {
         if !function.is_declaration() {
             lower_body(&mut lowerer, function);
-        }
-    }
-    for &function in &functions {
-        if function.is_declaration() && withheld.contains(&function.name()) {
+        } else if withheld.contains(&function.name()) {
             let id = lowerer.functions[&function];
             let reason = "an inline function whose body the compiler withholds (`noinline`)";
             refuse_body(&mut lowerer, id, reason);
