@@ -44,7 +44,7 @@ fn traces_in_the_std_format() {
     let text =
         "T0|w(x)|a.c:1\nT0|acq(m)|a.c:2\nT0|rel(m)|a.c:3\nT1|acq(m)|b.c:2\nT1|rel(m)|b.c:3\nT1|w(x)|b.c:4\n";
     std::fs::write(folder.join("t.std"), text).expect("a trace can be written");
-    let predicted = raddle(folder, &["predict", "--format", "concise", "t.std"]);
+    let predicted = raddle(folder, &["predict", "t.std"]);
     let text = said(&predicted);
     assert_eq!(predicted.status.code(), Some(0), "{text}");
     assert!(text.contains('x') && text.contains("a.c:1") && text.contains("b.c:4"), "{text}");

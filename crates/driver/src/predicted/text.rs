@@ -152,12 +152,13 @@ impl Names<'_> {
         }
     }
 
-    /// A place is `file:line`, or a number; nothing is known of others.
+    /// A place is `file:line`, or a number; nothing is known of others, nor of functions.
     fn frame(&self, index: usize) -> Frame {
-        let site = self.trace().events[index].site;
+        let event = &self.trace().events[index];
+        let (site, thread) = (event.site, &self.read.threads[event.thread.0 as usize]);
         let place = self.read.places.get(site.0 as usize).map_or("", String::as_str);
         let (file, line) = place.rsplit_once(':').unwrap_or(("place", place));
         let line = line.parse().unwrap_or(0);
-        Frame { file: file.to_owned(), line, column: 0, function: String::new() }
+        Frame { file: file.to_owned(), line, column: 0, function: thread.clone() }
     }
 }
