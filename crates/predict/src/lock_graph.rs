@@ -22,6 +22,9 @@ enum Wanted {
     End(usize),
 }
 
+/// What tells abstract waits apart: thread, what is waited for, locks held, place.
+type Node = (usize, Wanted, Vec<(u32, LockMode)>, SiteId);
+
 /// Waits of one thread for one thing with the same locks held.
 #[derive(Debug)]
 struct Abstract {
@@ -89,7 +92,7 @@ fn abstracts(prepared: &Prepared<'_>) -> Vec<Abstract> {
             _ => None,
         })
         .collect();
-    let mut numbers: FastMap<(usize, Wanted, Vec<(u32, LockMode)>, SiteId), usize> = FastMap::default();
+    let mut numbers: FastMap<Node, usize> = FastMap::default();
     let mut nodes: Vec<Abstract> = Vec::new();
     for thread in 0..prepared.threads() {
         let mut add = |wanted: Wanted, held: Vec<(u32, LockMode)>, at: u32| {

@@ -15,27 +15,22 @@ use std::time::Instant;
 /// Writes the page, or prints the parts that are named: `scenarios`, `shapes`, `speed`.
 pub(super) fn run(root: &Path, only: &[String]) -> Result<(), String> {
     let tool = Tool::find(root)?;
-    let parts: [(&str, &dyn Fn() -> Result<String, String>); 3] = [
-        ("scenarios", &|| scenarios(root, &tool)),
-        ("shapes", &|| shapes(root, &tool)),
-        ("speed", &|| Ok(speed())),
-    ];
+    let part = |name: &str| match name {
+        "scenarios" => scenarios(root, &tool),
+        "shapes" => shapes(root, &tool),
+        _ => Ok(speed()),
+    };
+    let parts = [("scenarios", SCENARIOS), ("shapes", SHAPES), ("speed", SPEED)];
     if !only.is_empty() {
-        for (name, part) in parts.iter().filter(|(name, _)| only.iter().any(|word| word == name)) {
-            println!("{name}\n\n{}", part()?);
+        for (name, _) in parts.iter().filter(|(name, _)| only.iter().any(|word| word == name)) {
+            println!("{name}\n\n{}", part(name)?);
         }
         return Ok(());
     }
     let mut page = format!("{HEAD}\nMachine: {}.\n", super::machine());
-    for (name, part) in parts {
+    for (name, title) in parts {
         eprintln!("bench: predict: {name}");
-        let text = part()?;
-        let title = match name {
-            "scenarios" => SCENARIOS,
-            "shapes" => SHAPES,
-            _ => SPEED,
-        };
-        let _ = write!(page, "\n{title}\n\n{text}");
+        let _ = write!(page, "\n{title}\n\n{}", part(name)?);
     }
     let file = root.join("docs/benchmarks/predict.md");
     // What was written by hand below the tables stays.
