@@ -8,11 +8,11 @@ __attribute__((noinline)) inline void bump(int amount)
 
 void first(void)
 {
-    bump(1); // IS: call bump
+    bump(1); // IS: call bump(_)
 }
 
 int main(void)
 {
-    bump(2); // IS: call bump
+    bump(2); // IS: call bump(_)
     return counter; // IS: load counter
 }
