@@ -41,7 +41,7 @@ enum Chore {
 
 #[derive(clap::Args)]
 struct SoakArguments {
-    /// Stop then; call it again to go on
+    /// The long parts share what the others leave of it; call it again with more to repeat those that were cut
     #[arg(long, value_name = "HOURS", default_value_t = 6.0)]
     hours: f64,
     /// Parts at once

@@ -29,14 +29,25 @@ pub(super) struct Outcome {
     pub(super) commit: String,
     pub(super) end: End,
     pub(super) seconds: f64,
+    /// The time that it had, in seconds.
+    pub(super) share: f64,
     /// What stands after `soak: ` on the lines that it printed.
     pub(super) counts: Vec<String>,
 }
 
+/// How a part ran.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ran {
+    pub(super) end: End,
+    pub(super) seconds: f64,
+    pub(super) share: f64,
+}
+
 impl Outcome {
-    pub(super) fn new(part: String, commit: String, end: End, seconds: f64, said: &str) -> Outcome {
+    pub(super) fn new(part: String, commit: String, ran: Ran, said: &str) -> Outcome {
+        let Ran { end, seconds, share } = ran;
         let counts = said.lines().filter_map(|line| Some(line.split_once("soak: ")?.1.to_owned()));
-        Outcome { part, commit, end, seconds, counts: counts.collect() }
+        Outcome { part, commit, end, seconds, share, counts: counts.collect() }
     }
 
     pub(super) fn line(&self) -> String {
@@ -46,7 +57,8 @@ impl Outcome {
 
     fn json(&self) -> Value {
         json!({
-            "part": self.part, "commit": self.commit, "end": self.end.name(), "seconds": self.seconds, "counts": self.counts,
+            "part": self.part, "commit": self.commit, "end": self.end.name(), "seconds": self.seconds, "share": self.share,
+            "counts": self.counts,
         })
     }
 
@@ -59,6 +71,7 @@ impl Outcome {
             commit: text("commit")?,
             end: [End::Passed, End::Failed, End::Killed].into_iter().find(|known| known.name() == end)?,
             seconds: value["seconds"].as_f64()?,
+            share: value["share"].as_f64()?,
             counts: value["counts"].as_array()?.iter().filter_map(|c| Some(c.as_str()?.to_owned())).collect(),
         })
     }
@@ -99,14 +112,15 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Outcome, State};
+    use super::{End, Outcome, Ran, State};
 
     #[test]
     fn what_is_done_at_these_commits_is_found_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("state.jsonl");
         let said = "running 1 test\nsoak: a property: 3 of 5 cases, holds\ntest result: ok\n";
-        let outcome = Outcome::new("order/agreement a".to_owned(), "abc".to_owned(), End::Passed, 1.5, said);
+        let ran = Ran { end: End::Passed, seconds: 1.5, share: 240.0 };
+        let outcome = Outcome::new("order/agreement a".to_owned(), "abc".to_owned(), ran, said);
         assert_eq!(outcome.counts, ["a property: 3 of 5 cases, holds"]);
         State::read(&file).and_then(|mut state| state.add(outcome.clone())).expect("it can be written");
         let state = State::read(&file).expect("it is readable");

@@ -25,6 +25,18 @@ impl Part {
     pub(super) fn name(&self) -> String {
         format!("{} {}", self.group, self.test)
     }
+
+    /// It may take more time than nearly all others.
+    pub(super) fn is_long(&self) -> bool {
+        self.share > shares::USUAL
+    }
+
+    #[cfg(test)]
+    pub(super) fn new(group: &str, test: &str, share: Duration) -> Part {
+        let (group, test) = (group.to_owned(), test.to_owned());
+        let (executable, folder) = (PathBuf::new(), PathBuf::new());
+        Part { group, test, executable, arguments: Vec::new(), folder, variables: Vec::new(), share }
+    }
 }
 
 /// Of these packages, or of all.

@@ -24,7 +24,7 @@ impl Share {
 }
 
 /// Of a part that is not listed.
-const USUAL: u64 = 240;
+pub(super) const USUAL: Duration = Duration::from_secs(240);
 
 /// The beginning of the name, seconds, and seeds in all and in a part. The first that fits counts.
 type Row = (&'static str, u64, Option<(u64, u64)>);
@@ -56,21 +56,22 @@ const ROWS: [Row; 22] = [
 
 pub(super) fn of(name: &str) -> Share {
     let row = ROWS.iter().find(|(start, _, _)| name.starts_with(start));
-    let (seconds, seeds) = row.map_or((USUAL, None), |(_, seconds, seeds)| (*seconds, *seeds));
-    Share { time: Duration::from_secs(seconds), seeds }
+    match row {
+        Some((_, seconds, seeds)) => Share { time: Duration::from_secs(*seconds), seeds: *seeds },
+        None => Share { time: USUAL, seeds: None },
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::of;
-    use std::time::Duration;
 
     #[test]
     fn the_longest_is_cut_by_seeds() {
         let share = of("driver/static_is_sound no_race_is_missed");
         assert_eq!(share.ranges().len(), 10);
         assert_eq!(share.ranges()[9].as_deref(), Some("90000..100000"));
-        assert_eq!(of("base/base anything").time, Duration::from_secs(super::USUAL));
+        assert_eq!(of("base/base anything").time, super::USUAL);
         assert_eq!(of("base/base anything").ranges(), [None]);
     }
 }

@@ -135,12 +135,14 @@ pub(super) fn write(root: &Path, table: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::outcome::Ran;
     use super::{End, Outcome, is_cut, page};
 
     #[test]
     fn parts_of_a_property_are_one_row_and_what_is_cut_is_said() {
         let part = |name: &str, said: &str, end| {
-            Outcome::new(name.to_owned(), "abc".to_owned(), end, 30.0, &format!("soak: {said}\n"))
+            let ran = Ran { end, seconds: 30.0, share: 240.0 };
+            Outcome::new(name.to_owned(), "abc".to_owned(), ran, &format!("soak: {said}\n"))
         };
         let outcomes = [
             part("driver/s t 0..1000", "no race missed: 1000 of 1000 cases, holds, 7 too large", End::Passed),
