@@ -61,7 +61,9 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let commits: Vec<&str> = request.accepted.iter().map(String::as_str).chain([commit.as_str()]).collect();
     let known = |part: &Part| {
         let state = state.lock();
-        state.is_ok_and(|state| state.done(&part.name(), &commits).is_some_and(|outcome| is_final(outcome, part)))
+        state.is_ok_and(|state| {
+            state.done(&part.name(), &commits).is_some_and(|outcome| is_final(outcome, part))
+        })
     };
     parts.retain(|part| !known(part));
     eprintln!("soak: {} of {} parts are left at {commit}", parts.len(), all.len());
