@@ -591,7 +591,10 @@ impl Collector<'_> {
 fn constant_text(program: &Program, global: GlobalId, offset: i64) -> Option<u64> {
     let global = &program.globals[global];
     let start = usize::try_from(offset).ok()?;
-    let init = global.init.as_ref().filter(|init| global.constant && init.relocations.is_empty())?;
+    let init = global
+        .init
+        .as_ref()
+        .filter(|init| global.constant && init.relocations.is_empty() && init.open.is_empty())?;
     // Bytes beyond the data are zero.
     let rest = init.data.get(start..)?;
     let end = (start + rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len())) as u64;

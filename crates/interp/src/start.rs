@@ -3,7 +3,7 @@
 use crate::image::{Callable, Image};
 use crate::libc::{LibState, STREAM_BYTES, STREAM_KEYS};
 use crate::live::LiveCache;
-use crate::memory::{Birth, Fill, Full, Memory, Name, Named, StackId};
+use crate::memory::{At, Birth, Fill, Full, Memory, Name, Named, StackId};
 use crate::options::{Options, StartError};
 use crate::padding;
 use crate::sync::{SHARED, SyncTable, uses_shared_state};
@@ -94,7 +94,10 @@ fn globals(memory: &mut Memory, program: &Program) -> Result<Vec<u64>, Full> {
                 name: Name::Global(id),
                 size: global.bytes,
                 align: u64::from(global.align),
-                fill: Fill::Zero,
+                fill: match &global.init {
+                    Some(init) if !init.open.is_empty() => Fill::Uninitialised,
+                    _ => Fill::Zero,
+                },
                 quiet: global.constant,
                 constant: global.constant,
                 ..library_birth(global.bytes, Name::Global(id), global.debug_type)
@@ -122,13 +125,18 @@ fn library_birth(size: u64, name: Name, ty: Option<raddle_ir::DebugTypeId>) -> B
 
 /// Writes the initial bytes and addresses of a global (or of a thread's copy of one).
 pub(crate) fn initialise(memory: &mut Memory, image: &Image, address: u64, global: &Global) {
-    let Some(Init { data, relocations }) = &global.init else { return };
+    let Some(Init { data, relocations, open }) = &global.init else { return };
     let len = data.len().min(global.bytes as usize);
-    if len > 0
-        && data.iter().any(|&byte| byte != 0)
-        && let Some(at) = memory.find(address, len as u64)
-    {
-        memory.store_bytes(at, &data[..len], Named::Number);
+    let is_zero = open.is_empty() && data.iter().all(|&byte| byte == 0);
+    if !is_zero && let Some(at) = memory.find(address, global.bytes) {
+        // Open bytes are zero, as compilers leave them, and count as not written.
+        let mut bytes = data[..len].to_vec();
+        bytes.resize(if open.is_empty() { len } else { global.bytes as usize }, 0);
+        memory.store_bytes(at, &bytes, Named::Number);
+        for range in open {
+            let at = At { offset: at.offset + range.start as usize, ..at };
+            memory.forget(at, (range.end - range.start) as usize);
+        }
     }
     let pointer_bytes = memory.layout.pointer_bytes as usize;
     let blocks = &image.first_blocks;

@@ -370,6 +370,8 @@ pub enum IntrinsicOp {
     FMax,
     /// a * b + c with one rounding.
     Fma,
+    /// a * b + c with one rounding or two, as the implementation likes (C11 6.5p8).
+    MulAdd,
     Pow,
     /// Float to the power of an `i32` (second operand).
     Powi,

@@ -335,6 +335,12 @@ impl<'p, N: Naming> Printer<'p, N> {
                 }
                 p.offset(relocation.addend);
             });
+            if !init.open.is_empty() {
+                self.word(" open ");
+                self.list(&init.open, |p, range| {
+                    let _ = write!(p.out, "{} {}", range.start, range.end);
+                });
+            }
         }
         self.span(global.span);
     }

@@ -2,6 +2,7 @@
 
 use crate::{DebugType, DebugTypeId, Function, FunctionId, Place, PlaceId};
 use raddle_base::{FileId, IdVec, Interner, SiteId, Span, Symbol};
+use std::ops::Range;
 
 raddle_base::define_id! {
     /// A global variable of the program.
@@ -54,6 +55,15 @@ pub struct Global {
 pub struct Init {
     pub data: Vec<u8>,
     pub relocations: Vec<Relocation>,
+    /// Ranges whose bytes are not fixed: the padding of the constant that initialises an automatic object (C11 6.2.6.1p6).
+    pub open: Vec<Range<u64>>,
+}
+
+impl Init {
+    /// Whether some of these bytes are not fixed.
+    pub fn is_open(&self, start: u64, end: u64) -> bool {
+        self.open.iter().any(|range| range.start < end && start < range.end)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -147,6 +147,9 @@ impl Checker<'_> {
         if init.data.len() as u64 > global.bytes {
             self.fail(format!("global {name}: {} bytes of data in {}", init.data.len(), global.bytes));
         }
+        if init.open.iter().any(|range| range.is_empty() || range.end > global.bytes) {
+            self.fail(format!("global {name}: open bytes that it does not have"));
+        }
         let pointer = u64::from(self.program.data_model.pointer_bytes());
         for relocation in &init.relocations {
             if relocation.offset.checked_add(pointer).is_none_or(|end| end > global.bytes) {

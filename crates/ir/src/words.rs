@@ -149,6 +149,7 @@ words!(IntrinsicOp {
     FMin = "fmin",
     FMax = "fmax",
     Fma = "fma",
+    MulAdd = "fmuladd",
     Pow = "pow",
     Powi = "powi",
     Exp = "exp",

@@ -22,6 +22,8 @@ mod string;
 mod time;
 mod unistd;
 
+pub(crate) use math::is_of_numbers;
+
 use crate::{Arg, LibcFn};
 use raddle_ir::DataModel;
 use std::collections::HashMap;

@@ -34,4 +34,21 @@ impl LibcFn {
             _ => Detail::Value,
         }
     }
+
+    /// Whether a call that succeeds leaves `errno` as it was: its description says when it changes, and programs look at it for that. All others
+    /// may change it (C11 7.5p3).
+    pub fn keeps_errno(self) -> bool {
+        match self.0 {
+            "__errno_location" => true,
+            // C11 7.22.1: a result out of range.
+            "strtol" | "strtoul" | "strtoll" | "strtoull" | "strtof" | "strtod" | "strtold" => true,
+            // POSIX: what they return at the end, or where there is nothing, is no error, and only `errno` says so.
+            "readdir" | "sysconf" | "pathconf" | "fpathconf" | "getpriority" | "nice" => true,
+            "getpwnam" | "getpwuid" | "getgrnam" | "getgrgid" => true,
+            // POSIX: "shall not change the setting of errno if successful".
+            "strerror" => true,
+            // C11 7.12.1.
+            name => crate::memory::is_of_numbers(name),
+        }
+    }
 }

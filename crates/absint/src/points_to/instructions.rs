@@ -596,6 +596,7 @@ impl Solver<'_> {
             | IntrinsicOp::FMin
             | IntrinsicOp::FMax
             | IntrinsicOp::Fma
+            | IntrinsicOp::MulAdd
             | IntrinsicOp::Pow
             | IntrinsicOp::Powi
             | IntrinsicOp::Exp

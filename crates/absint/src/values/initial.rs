@@ -18,7 +18,7 @@ pub(crate) fn initial_value(program: &Program, global: GlobalId, offset: i64, ty
     };
     let start = u64::try_from(offset).ok()?;
     let end = start.checked_add(u64::from(bytes))?;
-    if end > global.bytes {
+    if end > global.bytes || init.is_open(start, end) {
         return None;
     }
     let at = init.relocations.iter().find(|r| r.offset < end && start < r.offset + u64::from(pointer_bytes));
@@ -50,6 +50,7 @@ pub fn starts_at_zero(program: &Program, global: GlobalId, offset: i64, bytes: u
     let word = u64::from(program.data_model.pointer_bytes());
     !global.thread_local
         && end <= global.bytes
+        && !init.is_open(start, end)
         && init.data.iter().enumerate().all(|(at, byte)| *byte == 0 || !covered(at as u64))
         && init.relocations.iter().all(|place| place.offset >= end || place.offset + word <= start)
 }

@@ -32,6 +32,9 @@ pub(crate) fn value(code: &Code<'_>, global: GlobalId, offset: i64, ty: Ty) -> O
     };
     let start = u64::try_from(offset).ok()?;
     let end = start.checked_add(bytes).filter(|end| *end <= global.bytes)?;
+    if init.is_open(start, end) {
+        return None;
+    }
     let mut inside =
         init.relocations.iter().filter(|r| r.offset < end && start < r.offset.saturating_add(word));
     if let Some(relocation) = inside.next() {
@@ -58,6 +61,7 @@ pub(crate) fn is_zero(code: &Code<'_>, global: GlobalId, offset: i64, bytes: u64
     let word = u64::from(code.pointer_bytes());
     !global.thread_local
         && end <= global.bytes
+        && !init.is_open(start, end)
         && (start..end)
             .all(|at| usize::try_from(at).is_ok_and(|at| init.data.get(at).is_none_or(|byte| *byte == 0)))
         && init.relocations.iter().all(|place| place.offset >= end || place.offset + word <= start)
@@ -66,7 +70,7 @@ pub(crate) fn is_zero(code: &Code<'_>, global: GlobalId, offset: i64, bytes: u64
 /// Bytes up to the first zero from an offset on, and this one.
 pub(crate) fn string_bytes(code: &Code<'_>, global: GlobalId, offset: i64) -> Option<u64> {
     let global = &code.program.globals[global];
-    let init = global.init.as_ref().filter(|init| init.relocations.is_empty())?;
+    let init = global.init.as_ref().filter(|init| init.relocations.is_empty() && init.open.is_empty())?;
     let start = u64::try_from(offset).ok()?;
     // Bytes beyond the data are zero.
     let byte = |at: u64| usize::try_from(at).ok().and_then(|at| init.data.get(at)).copied().unwrap_or(0);

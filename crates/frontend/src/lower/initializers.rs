@@ -11,7 +11,8 @@ use super::Lowered;
 use super::constants::{address_parts, doubtful_address};
 use super::function::lower_deferred;
 use super::module::{GlobalRef, ModuleLowerer};
-use crate::llvm::{ConstKind, TypeKind, Value, ValueKind};
+use crate::llvm::{ConstKind, Type, TypeKind, Value, ValueKind};
+use std::ops::Range;
 
 /// A piece of a global whose value is computed before `main`.
 pub(super) struct Deferred<'m> {
@@ -20,6 +21,9 @@ pub(super) struct Deferred<'m> {
     pub(super) value: Value<'m>,
 }
 
+/// How clang names the constants that it copies into automatic objects.
+const OF_AUTOMATIC: &str = "__const.";
+
 pub(super) fn lower_initializers<'m>(lowerer: &mut ModuleLowerer<'m>, globals: &[Value<'m>]) {
     for &value in globals {
         let (Some(initializer), Some(&id)) = (value.initializer(), lowerer.globals.get(&value)) else {
@@ -27,6 +31,9 @@ pub(super) fn lower_initializers<'m>(lowerer: &mut ModuleLowerer<'m>, globals: &
         };
         let mut init = Init::default();
         lowerer.fill(id, initializer, 0, &mut init);
+        if value.name().starts_with(OF_AUTOMATIC) {
+            lowerer.leave_open(initializer, 0, &mut init.open);
+        }
         lowerer.program.globals[id].init = Some(init);
     }
 }
@@ -106,6 +113,42 @@ impl<'m> ModuleLowerer<'m> {
         }
     }
 
+    /// Padding, and what belongs to no member that the program gives a value.
+    fn leave_open(&self, value: Value<'m>, offset: u64, open: &mut Vec<Range<u64>>) {
+        let (ty, layout) = (value.ty(), self.types.layout);
+        let end = offset + layout.size(ty);
+        let is_undefined =
+            value.kind() == ValueKind::Constant && matches!(value.const_kind(), ConstKind::Undef);
+        if is_undefined {
+            open.extend((offset < end).then_some(offset..end));
+            return;
+        }
+        let fields = match (ty.kind(), ty.element()) {
+            (TypeKind::Struct, _) => ty.fields(),
+            (TypeKind::Array(count), Some(element)) if has_fields(element) => {
+                let stride = layout.size(element);
+                for index in 0..count {
+                    if let Some(element) = value.element(index as u32) {
+                        self.leave_open(element, offset + index * stride, open);
+                    }
+                }
+                return;
+            }
+            _ => return,
+        };
+        let mut done = offset;
+        for index in 0..fields.len() as u32 {
+            let (Some(at), Some(field)) = (layout.field_offset(ty, index), value.element(index)) else {
+                return;
+            };
+            let at = offset + at;
+            open.extend((done < at).then_some(done..at));
+            self.leave_open(field, at, open);
+            done = at + layout.size(field.ty());
+        }
+        open.extend((done < end).then_some(done..end));
+    }
+
     /// A pointer-sized constant as symbol plus bytes.
     fn address(&mut self, value: Value<'m>) -> Lowered<(SymbolRef, i64)> {
         let mut value = value;
@@ -151,6 +194,14 @@ impl<'m> ModuleLowerer<'m> {
             regs: IdVec::new(),
             blocks: IdVec::new(),
         })
+    }
+}
+
+fn has_fields(ty: Type<'_>) -> bool {
+    match ty.kind() {
+        TypeKind::Struct => true,
+        TypeKind::Array(_) => ty.element().is_some_and(has_fields),
+        _ => false,
     }
 }
 

@@ -77,7 +77,6 @@ impl<'m> FunctionLowerer<'_, 'm> {
                 self.emit(Inst::Call { dsts: Vec::new(), callee, args: Vec::new() });
                 Ok(())
             }
-            "fmuladd" => self.multiply_add(inst),
             "lrint" | "llrint" => self.round_to_int(inst, IntrinsicOp::Rint),
             "lround" | "llround" => self.round_to_int(inst, IntrinsicOp::Round),
             "ptrmask" => self.pointer_mask(inst),
@@ -179,20 +178,6 @@ impl<'m> FunctionLowerer<'_, 'm> {
         let ty = self.module.types.scalar(inst.ty())?;
         let unknown = if want_minimum { 0 } else { super::types::mask(self.bits(ty)) };
         self.copy_pieces(inst, &[Operand::Const(unknown)])
-    }
-
-    /// `a * b + c` with two roundings, as x86 without FMA does it.
-    fn multiply_add(&mut self, inst: Value<'m>) -> Lowered<()> {
-        let (slot, types) = (self.slot(inst)?, self.module.types.pieces(inst.ty())?);
-        let (a, b, c) = (self.input(inst, 0)?, self.input(inst, 1)?, self.input(inst, 2)?);
-        let (a, b, c) = (self.pieces(a)?, self.pieces(b)?, self.pieces(c)?);
-        for (lane, piece) in types.iter().enumerate() {
-            let product = self.temporary(piece.ty);
-            self.emit(Inst::FBin { dst: product, op: FBinOp::Mul, ty: piece.ty, a: a[lane], b: b[lane] });
-            let a = Operand::Reg(product);
-            self.emit(Inst::FBin { dst: slot.reg(lane), op: FBinOp::Add, ty: piece.ty, a, b: c[lane] });
-        }
-        Ok(())
     }
 
     fn round_to_int(&mut self, inst: Value<'m>, op: IntrinsicOp) -> Lowered<()> {
@@ -363,6 +348,7 @@ fn elementwise(base: &str) -> Option<IntrinsicOp> {
         "minnum" => IntrinsicOp::FMin,
         "maxnum" => IntrinsicOp::FMax,
         "fma" => IntrinsicOp::Fma,
+        "fmuladd" => IntrinsicOp::MulAdd,
         "pow" => IntrinsicOp::Pow,
         "powi" => IntrinsicOp::Powi,
         "exp" => IntrinsicOp::Exp,
@@ -401,7 +387,7 @@ fn operand_count(op: IntrinsicOp) -> usize {
         | IntrinsicOp::Log10
         | IntrinsicOp::Sin
         | IntrinsicOp::Cos => 1,
-        IntrinsicOp::Fshl | IntrinsicOp::Fshr | IntrinsicOp::Fma => 3,
+        IntrinsicOp::Fshl | IntrinsicOp::Fshr | IntrinsicOp::Fma | IntrinsicOp::MulAdd => 3,
         _ => 2,
     }
 }

@@ -29,6 +29,9 @@ impl Cx<'_> {
     ) -> Option<u64> {
         let at = self.memory.find(address, N as u64)?;
         let object = self.memory.object(at.slot);
+        if object.has_sync && self.hits_sync(at, N as u64) {
+            return None;
+        }
         if !object.init.is_empty() {
             let (word, shift) = (at.offset / WORD, at.offset % WORD);
             let wanted = (((1u32 << N) - 1) << shift) as u8;
@@ -130,7 +133,12 @@ impl Cx<'_> {
 
     pub(crate) fn readable(&mut self, address: u64, len: u64) -> Result<At, Halt> {
         match self.memory.find(address, len) {
-            Some(at) => Ok(at),
+            Some(at) => {
+                if self.memory.object(at.slot).has_sync && self.hits_sync(at, len) {
+                    self.assume("A-RESULT");
+                }
+                Ok(at)
+            }
             None => Err(self.fault(address, len, AccessKind::Read)),
         }
     }
@@ -150,7 +158,8 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether these bytes are those of a synchronisation object: what a plain write makes of it is not modelled.
+    /// Whether these bytes are those of a synchronisation object: what a plain write makes of it is not modelled, what a plain read finds
+    /// is open (A-RESULT).
     #[inline(never)]
     fn hits_sync(&self, at: At, len: u64) -> bool {
         let loc = self.memory.loc(at, len);

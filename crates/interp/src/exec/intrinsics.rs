@@ -1,14 +1,19 @@
 //! Pure operations of the compiler on scalars.
 
 use super::{arith, float, wide};
-use raddle_ir::{FloatTy, IntrinsicOp, Ty};
+use raddle_ir::{FBinOp, FloatTy, IntrinsicOp, Ty};
 use rustc_apfloat::Round;
 
-/// The value, then the overflow bit for the operations that have one.
+/// The value, then the overflow bit for the operations that have one; for a product that is added, whether one rounding gives another
+/// value than the two of this one.
 pub(crate) fn run(op: IntrinsicOp, ty: Ty, bits: u8, args: &[u128]) -> (u128, bool) {
     let arg = |index: usize| args.get(index).copied().unwrap_or(0);
     match ty {
         _ if op == IntrinsicOp::Outside => (arg(0), false),
+        Ty::Float(float) if op == IntrinsicOp::MulAdd => {
+            let sum = float::bin(FBinOp::Add, float, float::bin(FBinOp::Mul, float, arg(0), arg(1)), arg(2));
+            (sum, sum != float::fma(float, arg(0), arg(1), arg(2)))
+        }
         Ty::Float(float) => (of_float(op, float, &arg), false),
         Ty::Int(_) | Ty::Ptr => of_int(op, bits, &arg),
     }

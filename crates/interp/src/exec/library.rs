@@ -33,6 +33,7 @@ struct Library<'c, 'a> {
     replayed: usize,
     granted: bool,
     used_state: bool,
+    wrote_errno: bool,
     /// The library's state when the call began, once the call has asked for it.
     before: Option<LibState>,
     /// Choices of the environment that have been given back.
@@ -72,6 +73,7 @@ impl Cx<'_> {
             replayed: 0,
             granted,
             used_state: false,
+            wrote_errno: false,
             before: None,
             chosen: 0,
             request: None,
@@ -81,7 +83,7 @@ impl Cx<'_> {
             Ok(()) => libc::call(function.0, &mut library),
             Err(Stop) => Some(Err(Stop)),
         };
-        let Library { journal, request, used_state, .. } = library;
+        let Library { journal, request, used_state, wrote_errno, .. } = library;
         if matches!(outcome, Some(Err(Stop))) {
             // The call begins again.
             self.thread.failures = failures;
@@ -93,7 +95,12 @@ impl Cx<'_> {
         }
         match outcome {
             None => Err(self.unsupported(format!("the library function `{}`", function.0))),
-            Some(Ok(value)) => Ok(Flow::Return(value)),
+            Some(Ok(value)) => {
+                if self.thread.errno != 0 && !wrote_errno && !function.keeps_errno() {
+                    self.leave_errno_open();
+                }
+                Ok(Flow::Return(value))
+            }
             Some(Err(Stop)) => match request {
                 None => Err(Halt),
                 Some(Request::Exit(code)) => {
@@ -202,10 +209,19 @@ impl Cx<'_> {
         }
     }
 
+    /// A call that succeeds may change it (C11 7.5p3): its bytes count as not written.
+    fn leave_errno_open(&mut self) {
+        if let Some(at) = self.memory.find(self.thread.errno, 4) {
+            self.memory.forget(at, 4);
+        }
+    }
+
     fn errno_address(&mut self) -> Result<u64, Halt> {
         if self.thread.errno == 0 {
             let name = self.memory.records.label("errno");
-            let birth = Birth { kind: ObjectKind::ThreadLocal, quiet: true, ..self.birth(4, name) };
+            // Calls may have changed it before the program looks at it for the first time.
+            let (quiet, fill) = (true, Fill::Uninitialised);
+            let birth = Birth { kind: ObjectKind::ThreadLocal, quiet, fill, ..self.birth(4, name) };
             self.thread.errno = self.allocate(birth)?;
         }
         Ok(self.thread.errno)
@@ -494,6 +510,7 @@ impl Host for Library<'_, '_> {
     }
 
     fn set_errno(&mut self, value: i32) {
+        self.wrote_errno = true;
         self.cx.set_errno(value);
     }
 

@@ -107,6 +107,9 @@ impl Cx<'_> {
                 }
                 let count = desc.args.len().min(4);
                 let (value, flag) = intrinsics::run(desc.op, desc.ty, image.bits(desc.ty), &args[..count]);
+                if flag && desc.op == raddle_ir::IntrinsicOp::MulAdd {
+                    self.assume("A-RESULT");
+                }
                 if let Some(&(slot, ty)) = desc.dsts.first() {
                     self.set(slot, ty, wide::keep(value, image.bits(ty)));
                 }

@@ -59,6 +59,15 @@ impl Memory {
         }
     }
 
+    /// What these bytes of an object that began uninitialised hold is open from now on.
+    pub fn forget(&mut self, at: At, len: usize) {
+        self.touch(at.slot, at.offset, len);
+        let object = self.object_mut(at.slot);
+        for byte in at.offset..at.offset + len {
+            object.init[byte / WORD] &= !(1 << (byte % WORD));
+        }
+    }
+
     fn change(&mut self, at: At, len: usize, named: Named, write: impl FnOnce(&mut [u8])) {
         if len == 0 {
             return;

@@ -174,7 +174,8 @@ impl Run<'_> {
 fn constant_bytes(global: &Global, offset: i64, bits: u8) -> Option<u128> {
     let init = global.init.as_ref().filter(|init| global.constant && init.relocations.is_empty())?;
     let (from, bytes) = (u64::try_from(offset).ok()?, u64::from(bits) / 8);
-    if !bits.is_multiple_of(8) || from.checked_add(bytes)? > global.bytes {
+    let end = from.checked_add(bytes)?;
+    if !bits.is_multiple_of(8) || end > global.bytes || init.is_open(from, end) {
         return None;
     }
     let byte = |at: u64| init.data.get(at as usize).copied().unwrap_or(0);

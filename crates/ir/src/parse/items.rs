@@ -189,7 +189,11 @@ impl Parser {
             };
             Ok(Relocation { offset, target, addend: p.offset()? })
         })?;
-        Ok(Init { data, relocations })
+        let open = match self.accept_word("open") {
+            true => self.list(|p| Ok(p.number("an offset")?..p.number("an offset")?))?,
+            false => Vec::new(),
+        };
+        Ok(Init { data, relocations, open })
     }
 
     fn function(&mut self) -> Parsed<Function> {

@@ -170,7 +170,9 @@ impl Generator {
                         addend: self.r.pick(&[0, 4, -8, i64::MIN, i64::MAX]),
                     })
                     .collect();
-                Some(Init { data, relocations })
+                let open =
+                    (0..self.r.below(3)).map(|_| self.r.below(9) as u64).map(|at| at..at + 3).collect();
+                Some(Init { data, relocations, open })
             } else {
                 None
             };

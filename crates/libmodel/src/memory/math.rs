@@ -18,6 +18,11 @@ pub(super) fn entries() -> Entries {
     numbers.chain(with_pointer).chain(from_text).collect()
 }
 
+/// Whether the function is one from numbers to a number.
+pub(crate) fn is_of_numbers(name: &str) -> bool {
+    NUMBERS.split_whitespace().any(|known| known == name)
+}
+
 /// From numbers to a number.
 const NUMBERS: &str = "
     __finite __finitef __finitel __fpclassify __fpclassifyf __fpclassifyl __isinf __isinff __isinfl __isnan __isnanf

@@ -181,6 +181,7 @@ impl Slicer<'_> {
                     .iter()
                     .map(|relocation| Relocation { target: self.target(relocation.target), ..*relocation })
                     .collect(),
+                open: init.open.clone(),
             }),
             ..*old
         }

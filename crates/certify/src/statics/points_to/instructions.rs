@@ -456,6 +456,7 @@ fn intrinsic(code: &Code<'_>, at: At, op: IntrinsicOp, args: &[Operand]) -> Resu
         | IntrinsicOp::FMin
         | IntrinsicOp::FMax
         | IntrinsicOp::Fma
+        | IntrinsicOp::MulAdd
         | IntrinsicOp::Pow
         | IntrinsicOp::Powi
         | IntrinsicOp::Exp
