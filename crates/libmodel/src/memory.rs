@@ -326,6 +326,13 @@ pub struct Store {
     pub value: Value,
 }
 
+impl Store {
+    /// A new block that points into itself; what is given to the program points to its start.
+    pub fn points_inside(&self) -> bool {
+        self.value == Value::Into(self.to) && self.to == Base::Fresh.into()
+    }
+}
+
 /// A function of the program that the library calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {

@@ -227,6 +227,7 @@ impl Solver<'_> {
         let width = written.filter(|_| atomic).and_then(|touch| self.extent(call, touch.extent));
         let bytes = width.and_then(|width| u32::try_from(width).ok()).unwrap_or(self.pointer_bytes);
         let value = if call.computes.is_some() { self.shifted(value, LOSE) } else { value };
+        let value = if store.points_inside() { self.forward(value, 1) } else { value };
         self.store(place, value, Width::address(bytes));
     }
 }

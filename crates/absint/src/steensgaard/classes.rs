@@ -16,6 +16,7 @@ pub(super) struct Classes {
     size: Vec<u32>,
     pointee: Vec<Option<Class>>,
     signature: Vec<Option<Box<Signature>>>,
+    joined: usize,
 }
 
 impl Classes {
@@ -59,6 +60,11 @@ impl Classes {
         Some(self.find(pointee))
     }
 
+    /// How often two classes became one.
+    pub(super) fn joined(&self) -> usize {
+        self.joined
+    }
+
     /// The same memory from now on.
     pub(super) fn join(&mut self, a: Class, b: Class) {
         let mut work = vec![(a, b)];
@@ -72,6 +78,7 @@ impl Classes {
             }
             let (into, other) = (a.0 as usize, b.0 as usize);
             self.parent[other] = a;
+            self.joined += 1;
             self.size[into] += self.size[other];
             match (self.pointee[into], self.pointee[other].take()) {
                 (Some(x), Some(y)) => work.push((x, y)),

@@ -41,7 +41,7 @@ impl Walk<'_> {
                     let pointee = self.classes.pointee(class);
                     self.classes.join(pointee, value);
                 }
-                passed.push(Passed { class, by_value: false, function: None });
+                passed.push(Passed { class, by_value: false });
             }
             let result = self.classes.class();
             self.call_through(function.class, &passed, &[result]);

@@ -7,8 +7,8 @@ use crate::points_to::{LibraryPart, Types};
 use raddle_base::Id;
 use raddle_facts::{ObjectKind, Values};
 use raddle_ir::{
-    Callee, CastOp, DebugType, DebugTypeId, FunctionId, GlobalId, Inst, Operand, Program, Reg, SiteId,
-    SymbolRef, Terminator, Ty,
+    Callee, CastOp, DebugType, DebugTypeId, FunctionId, Global, GlobalId, Inst, Operand, Program, Reg,
+    SiteId, SymbolRef, Terminator, Ty,
 };
 use raddle_libmodel::{Effect, Meaning, Models};
 use std::collections::HashMap;
@@ -25,6 +25,8 @@ pub(super) struct Walk<'p> {
     objects: HashMap<(ObjectKind, u32), Class>,
     pub locks: Vec<Class>,
     pending_types: Vec<DebugTypeId>,
+    /// A function without body or model may be called.
+    calls_unknown: bool,
 }
 
 impl<'p> Walk<'p> {
@@ -46,6 +48,7 @@ impl<'p> Walk<'p> {
             objects: HashMap::new(),
             locks: Vec::new(),
             pending_types: Vec::new(),
+            calls_unknown: false,
         }
     }
 
@@ -69,6 +72,33 @@ impl<'p> Walk<'p> {
             self.fill(ty);
         }
         self.meet_clients();
+        self.meet_unknown_functions();
+    }
+
+    /// Functions without body or model may put what they were given anywhere where they can reach it: into variables that they can
+    /// name, and into the arguments of the functions that they were given.
+    fn meet_unknown_functions(&mut self) {
+        if !self.calls_unknown {
+            return;
+        }
+        let unknown = self.object(ObjectKind::Unknown);
+        let program = self.program;
+        let is_theirs = |global: &Global| {
+            let is_own = raddle_libmodel::variable(program.text(global.symbol)).is_none();
+            is_own && (global.exported || global.init.is_none())
+        };
+        for (id, _) in program.globals.iter().filter(|(_, global)| is_theirs(global)) {
+            let object = self.global_object(id);
+            self.classes.join(unknown, object);
+        }
+        let mut count = 0;
+        while count != self.classes.joined() {
+            count = self.classes.joined();
+            let signature = self.classes.signature(unknown, 0, 0);
+            for variable in signature.params.iter().chain(&signature.returns) {
+                self.points(*variable, unknown);
+            }
+        }
     }
 
     /// Clients may put pointers to memory of theirs into variables that they can name.
@@ -246,9 +276,15 @@ impl<'p> Walk<'p> {
                     self.classes.assign(*result, returned);
                 }
             }
-            Meaning::Effect(..) | Meaning::Unknown => {
+            meaning => {
                 // Anything may be returned, and be anywhere.
-                let all = self.unknown_of(function);
+                let all = match meaning {
+                    Meaning::Unknown => {
+                        self.calls_unknown = true;
+                        self.object(ObjectKind::Unknown)
+                    }
+                    _ => self.unknown_of(function),
+                };
                 for variable in signature.params.iter().chain(&signature.returns) {
                     self.points(*variable, all);
                 }
@@ -421,10 +457,6 @@ impl<'p> Walk<'p> {
                     .map(|arg| Passed {
                         class: self.operand(f, arg.value).unwrap_or_else(|| self.classes.class()),
                         by_value: arg.by_value.is_some(),
-                        function: match arg.value {
-                            Operand::Function(function) => Some(function),
-                            _ => None,
-                        },
                     })
                     .collect();
                 match callee {
@@ -545,24 +577,20 @@ impl<'p> Walk<'p> {
                     self.classes.assign(*result, returned);
                 }
             }
-            Meaning::Effect(Effect::Unsupported { .. }, _) | Meaning::Unknown => {
+            Meaning::Unknown => {
+                self.calls_unknown = true;
+                let unknown = self.object(ObjectKind::Unknown);
+                for class in results.iter().copied().chain(args.iter().map(|arg| arg.class)) {
+                    self.points(class, unknown);
+                }
+            }
+            Meaning::Effect(Effect::Unsupported { .. }, _) => {
                 let unknown = self.unknown_of(target);
                 for result in results {
                     self.points(*result, unknown);
                 }
                 for arg in args.iter().filter(|_| !self.roots.entries.is_empty()) {
                     self.points(arg.class, unknown);
-                }
-                let functions: Vec<FunctionId> = args.iter().filter_map(|arg| arg.function).collect();
-                for function in functions {
-                    let anything = self.classes.class();
-                    self.points(anything, unknown);
-                    for arg in args.iter().filter(|arg| arg.function.is_none()) {
-                        self.classes.assign(anything, arg.class);
-                    }
-                    let count = self.program.functions[function].params.len();
-                    let passed = vec![Passed { class: anything, by_value: false, function: None }; count];
-                    self.call(site, function, &passed, &[]);
                 }
             }
             Meaning::Effect(effect, _) => self.library_call(site, effect, args, results),
@@ -588,6 +616,4 @@ const MOST_LIBRARY_ARGUMENTS: usize = 6;
 pub(super) struct Passed {
     pub class: Class,
     pub by_value: bool,
-    /// It is this function's address, as written.
-    pub function: Option<FunctionId>,
 }

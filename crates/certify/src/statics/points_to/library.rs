@@ -200,6 +200,7 @@ fn check_store(
     }
     let held = value(code, at, args, place.value, None, step)?;
     let held = if computes { code.lost(&held) } else { held };
+    let held = if place.points_inside() { code.moved(&held, FORWARD) } else { held };
     if matches!(place.to.base, Base::ThreadResult(_) | Base::Specific(_)) {
         return stored(code, at, &to, word, &held);
     }
