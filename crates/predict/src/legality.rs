@@ -8,16 +8,16 @@
 mod deadlock;
 mod index;
 mod reads;
+mod sync_state;
 mod waits;
 
 use crate::candidate::{Candidate, Error};
 use crate::reordering::Input;
 pub use index::Index;
-pub(crate) use index::{Failure, ObjectLife};
-use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, LockMode, ThreadId, WakeReason};
+use raddle_event::{AccessKind, Event, EventKind, Loc, LockMode, ThreadId, WakeReason};
 pub(crate) use reads::sources;
 pub use reads::uncertain;
-use std::collections::BTreeMap;
+pub(crate) use sync_state::{Failure, ObjectLife, SyncState, is_border, lives, signalled, sync_object};
 pub(crate) use waits::Waits;
 
 /// Whether the order of the candidate is a reordering, its error holds after it, and its uncertain reads are those of the definition.
@@ -85,10 +85,7 @@ pub struct State<'a> {
 pub struct Facts {
     /// How many events of each thread were taken.
     done: Vec<usize>,
-    /// Threads that hold each lock, sorted; no entry where nobody does.
-    pub(crate) holders: BTreeMap<ObjectLife, Vec<(ThreadId, LockMode)>>,
-    pub(crate) waits: BTreeMap<Addr, Waits>,
-    pub(crate) counts: BTreeMap<ObjectLife, u32>,
+    pub(crate) objects: SyncState,
     /// The second half of the step that was begun.
     rest_of_step: Option<usize>,
     ended: Process,
@@ -140,35 +137,12 @@ impl<'a> State<'a> {
 
     /// Takes an event that is possible.
     pub fn take(&mut self, event: usize) {
-        let Event { thread, kind, .. } = self.index.input.trace.events[event];
-        let life = self.index.life[event];
+        let taken = &self.index.input.trace.events[event];
         self.facts.done[self.index.place[event].0] += 1;
         self.facts.rest_of_step = self.index.second_half(event);
-        match kind {
-            EventKind::Acquire { lock, mode } => {
-                let holders = self.facts.holders.entry((lock, life)).or_default();
-                holders.push((thread, mode));
-                holders.sort();
-            }
-            EventKind::Release { lock, mode } => {
-                let holders = self.facts.holders.entry((lock, life)).or_default();
-                holders.retain(|holder| *holder != (thread, mode));
-                if holders.is_empty() {
-                    self.facts.holders.remove(&(lock, life));
-                }
-            }
-            EventKind::WaitBegin { cond } if self.index.is_signalled(event) => {
-                self.facts.waits.entry(cond).or_default().begin(thread);
-            }
-            EventKind::WaitEnd { cond, reason: WakeReason::Signalled } => {
-                self.facts.waits.entry(cond).or_default().end(thread);
-            }
-            EventKind::Signal { cond, .. } => self.facts.waits.entry(cond).or_default().signal(),
-            EventKind::Broadcast { cond } => self.facts.waits.entry(cond).or_default().broadcast(),
-            EventKind::SemPost { sem } => *self.count_mut((sem, life)) += 1,
-            EventKind::SemWait { sem } => *self.count_mut((sem, life)) -= 1,
-            EventKind::Exit => self.facts.ended = Process::Ended,
-            _ => {}
+        self.facts.objects.take(taken, self.index.life[event], self.index.is_signalled(event));
+        if taken.kind == EventKind::Exit {
+            self.facts.ended = Process::Ended;
         }
     }
 
@@ -193,15 +167,20 @@ impl<'a> State<'a> {
         let own = match self.index.input.trace.events[event].kind {
             EventKind::Acquire { lock, mode } => self.opponents((lock, life), mode).is_empty(),
             EventKind::AcquireFailed { lock } => match self.index.failures[&event] {
-                Failure::HeldExclusively => {
-                    self.holders((lock, life)).iter().any(|(_, mode)| *mode == LockMode::Exclusive)
-                }
-                Failure::Held => !self.holders((lock, life)).is_empty(),
-                Failure::AtZero => self.count((lock, life)) == 0,
+                Failure::HeldExclusively => self
+                    .facts
+                    .objects
+                    .holders((lock, life))
+                    .iter()
+                    .any(|(_, mode)| *mode == LockMode::Exclusive),
+                Failure::Held => !self.facts.objects.holders((lock, life)).is_empty(),
+                Failure::AtZero => self.facts.objects.count((lock, life)) == 0,
                 Failure::ForNoReason => true,
             },
-            EventKind::WaitEnd { cond, reason: WakeReason::Signalled } => self.is_woken(cond, thread),
-            EventKind::SemWait { sem } => self.count((sem, life)) > 0,
+            EventKind::WaitEnd { cond, reason: WakeReason::Signalled } => {
+                self.facts.objects.is_woken(cond, thread)
+            }
+            EventKind::SemWait { sem } => self.facts.objects.count((sem, life)) > 0,
             _ => true,
         };
         own && self.index.after[event].iter().all(|&before| self.was_taken(before))
@@ -210,24 +189,8 @@ impl<'a> State<'a> {
     /// Those who keep a thread from acquiring the lock, itself included.
     fn opponents(&self, lock: ObjectLife, mode: LockMode) -> Vec<ThreadId> {
         let conflicting = |held: LockMode| mode == LockMode::Exclusive || held == LockMode::Exclusive;
-        let holders = self.holders(lock).iter();
+        let holders = self.facts.objects.holders(lock).iter();
         holders.filter(|(_, held)| conflicting(*held)).map(|(thread, _)| *thread).collect()
-    }
-
-    fn holders(&self, lock: ObjectLife) -> &[(ThreadId, LockMode)] {
-        self.facts.holders.get(&lock).map_or(&[], Vec::as_slice)
-    }
-
-    fn is_woken(&self, cond: Addr, thread: ThreadId) -> bool {
-        self.facts.waits.get(&cond).is_none_or(|waits| waits.may_end(thread))
-    }
-
-    fn count(&self, sem: ObjectLife) -> u32 {
-        self.facts.counts.get(&sem).copied().unwrap_or(0)
-    }
-
-    fn count_mut(&mut self, sem: ObjectLife) -> &mut u32 {
-        self.facts.counts.entry(sem).or_default()
     }
 }
 

@@ -26,6 +26,7 @@ pub mod reordering;
 mod reversal;
 mod semaphores;
 mod sync_preserving;
+mod windows;
 
 pub use candidate::{Candidate, Error, Method};
 pub use prediction::{Counts, Options, Prediction, predict};

@@ -1,5 +1,7 @@
 //! All methods in turn, from the cheapest to the dearest, each on what the ones before have left open.
 
+mod in_windows;
+
 use crate::closure::Values;
 use crate::data_flow::{self, Recorded};
 use crate::exhaustive::{self, Budget};
@@ -12,6 +14,7 @@ use crate::prepared::Prepared;
 use crate::reversal;
 use crate::sync_preserving;
 use crate::{Candidate, Error, Input, Method};
+use in_windows::Question;
 use raddle_base::SiteId;
 use raddle_event::{Event, EventKind};
 use std::cell::OnceCell;
@@ -31,6 +34,8 @@ pub struct Options {
     /// Traces up to so many events are checked exhaustively, with so many states for each question.
     pub exhaustive_events: usize,
     pub states: usize,
+    /// Events of the parts of longer traces that are checked instead.
+    pub window_events: usize,
     /// No further question is asked after that.
     pub until: Option<Instant>,
 }
@@ -44,6 +49,7 @@ impl Default for Options {
             reversal_events: 1_000_000,
             exhaustive_events: 5_000,
             states: 20_000,
+            window_events: 2_000,
             until: None,
         }
     }
@@ -75,8 +81,12 @@ pub struct Counts {
     pub left_out: usize,
     /// Not all patterns of deadlocks were looked at.
     pub patterns_cut: bool,
-    /// Pairs of places in which not all reorderings were looked at: the trace is too long for that, or the budget was used up.
+    /// Pairs of places in which not all reorderings were looked at, because the budget was used up.
     pub not_exhaustive: usize,
+    /// Pairs of places of which only reorderings inside of windows were looked at: the trace is too long for more.
+    pub in_windows: usize,
+    /// Pairs of places of which no window has both.
+    pub across_windows: usize,
     /// Pairs of places that were not looked at, or not to the end, because the time was over.
     pub out_of_time: usize,
 }
@@ -96,12 +106,16 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         recorded: Recorded::of(trace),
         index: OnceCell::new(),
         found: Vec::new(),
+        questions: Vec::new(),
         not_exhaustive: 0,
+        in_windows: 0,
+        across_windows: 0,
         out_of_time: 0,
     };
     for series in pairs.by_places.values() {
         predicting.places(series, &pairs);
     }
+    predicting.answer_in_windows();
     let mut by_places: Vec<(&[SiteId], Vec<&Pattern>)> = Vec::new();
     for pattern in &patterns {
         match by_places.iter_mut().find(|(places, _)| *places == pattern.places) {
@@ -124,9 +138,9 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     if predicting.found.iter().all(|candidate| matches!(candidate.error, Error::Race { .. })) {
         predicting.exhaustive_deadlocks();
     }
-    let (not_exhaustive, out_of_time) = (predicting.not_exhaustive, predicting.out_of_time);
+    let Predicting { not_exhaustive, in_windows, across_windows, out_of_time, .. } = predicting;
     let mut candidates = predicting.found;
-    // Stable: of each kind in the order of their places.
+    // Stable: of each kind in the order in which they were found.
     candidates.sort_by_key(|candidate| !candidate.uncertain.is_empty());
     let counts = Counts {
         captured: trace.events.len(),
@@ -139,6 +153,8 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         left_out: pairs.left_out,
         patterns_cut,
         not_exhaustive,
+        in_windows,
+        across_windows,
         out_of_time,
     };
     Prediction { candidates, counts }
@@ -165,7 +181,11 @@ struct Predicting<'a> {
     /// For what goes step by step; made when it is needed.
     index: OnceCell<Index<'a>>,
     found: Vec<Candidate>,
+    /// What is left for windows.
+    questions: Vec<Question>,
     not_exhaustive: usize,
+    in_windows: usize,
+    across_windows: usize,
     out_of_time: usize,
 }
 
@@ -210,7 +230,7 @@ impl Predicting<'_> {
     /// What no cheaper method has found, in traces that are short enough.
     fn exhaustively(&mut self, series: &[(u32, u32)], pairs: &Pairs) {
         if self.prepared.position.len() > self.options.exhaustive_events {
-            self.not_exhaustive += 1;
+            self.leave_for_windows(series, pairs);
             return;
         }
         let first = |series: u32| pairs.series[series as usize].events[0] as usize;

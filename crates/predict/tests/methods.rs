@@ -7,9 +7,10 @@ mod oracle;
 
 use oracle::{Reorderings, search};
 use raddle_base::SiteId;
+use raddle_event::Trace;
 use raddle_predict::exhaustive::merged;
 use raddle_predict::legality::check;
-use raddle_predict::{Deciding, Error, Initial, Input, Options, predict};
+use raddle_predict::{Deciding, Error, Initial, Input, Method, Options, Prediction, predict};
 use raddle_testkit::soak::{cases_of_seeds, seeds};
 use raddle_testkit::traces::{print, random};
 use std::collections::BTreeSet;
@@ -39,6 +40,53 @@ fn candidates_keep_to_the_definition() {
     }
     println!("{certain} certain races, {uncertain} uncertain ones, {deadlocks} deadlocks");
     assert!(certain > 1000 && uncertain > 100, "{certain} {uncertain} {deadlocks}");
+}
+
+/// Reorderings inside of a part of the trace are reorderings of the trace; a part that is all of it misses nothing.
+#[test]
+fn windows_keep_to_the_definition() {
+    let (mut races, mut later, mut lost) = (0, 0, 0);
+    for seed in cases_of_seeds("races in windows are those of the trace", seeds(6_000, 100_000)) {
+        let trace = random(seed);
+        let (initial, deciding) = (Initial::default(), Deciding::All);
+        let input = Input { trace: &trace, initial: &initial, deciding: &deciding };
+        let whole = trace.events.len();
+        let options = Options { reversal_events: 0, reversals: 48, candidates: 500, ..Options::default() };
+        for size in [4 + seed as usize % 24, whole] {
+            let in_windows = Options { exhaustive_events: 0, window_events: size, ..options };
+            let prediction = predict(input, &in_windows);
+            for candidate in &prediction.candidates {
+                if let Err(wrong) = check(input, candidate) {
+                    panic!("seed {seed}, window of {size}: {wrong:?}\n{candidate:?}\n{}", print(&trace));
+                }
+                if size < whole && candidate.method == Method::Exhaustive {
+                    races += 1;
+                    later += usize::from(candidate.order.len() > size);
+                }
+            }
+            if size < whole {
+                lost += prediction.counts.across_windows;
+                continue;
+            }
+            assert_eq!(prediction.counts.across_windows, 0);
+            let known = predict(input, &options);
+            let (own, known) = (places(&trace, &prediction), places(&trace, &known));
+            assert!(own.is_superset(&known), "seed {seed}: {own:?}, not {known:?}\n{}", print(&trace));
+        }
+    }
+    println!("{races} races in windows, {later} of them with much before them, {lost} pairs of places lost");
+    assert!(races > 100 && later > 50 && lost > 100, "{races} {later} {lost}");
+}
+
+fn places(trace: &Trace, prediction: &Prediction) -> BTreeSet<(SiteId, SiteId)> {
+    let of_race = |error: &Error| match *error {
+        Error::Race { first, second } => {
+            let sites = [first, second].map(|event| trace.events[event].site);
+            Some((sites[0].min(sites[1]), sites[0].max(sites[1])))
+        }
+        Error::Deadlock { .. } => None,
+    };
+    prediction.candidates.iter().filter_map(|candidate| of_race(&candidate.error)).collect()
 }
 
 /// Nothing is lost by the filter, the series, or the choice of a method: what the oracle finds in a small trace has a candidate at its places.

@@ -12,7 +12,7 @@ use raddle_finding::{
 use raddle_native::enforce::{EnforceRequest, Enforced, Status, Target, Wanted, Witness};
 use raddle_native::trace::{Named, Recorded};
 use raddle_native::{Afterwards, End};
-use raddle_predict::{Candidate, Counts, Error, Method, Prediction};
+use raddle_predict::{Candidate, Counts, Error, Method, Options, Prediction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -313,8 +313,21 @@ impl<'a> Confirming<'a> {
         }
         if counts.not_exhaustive > 0 {
             reasons.push(format!(
-                "not all reorderings were looked at for {} pairs of places: the trace is too long for that, or the budget was used up",
+                "not all reorderings were looked at for {} pairs of places: the budget was used up",
                 counts.not_exhaustive
+            ));
+        }
+        let window = Options::default().window_events;
+        if counts.in_windows > 0 {
+            reasons.push(format!(
+                "not all reorderings were looked at for {} pairs of places, only those within {} events: the trace is too long",
+                counts.in_windows, window
+            ));
+        }
+        if counts.across_windows > 0 {
+            reasons.push(format!(
+                "for {} pairs of places not all reorderings were looked at: their accesses are more than {} events apart",
+                counts.across_windows, window
             ));
         }
         if counts.out_of_time > 0 {

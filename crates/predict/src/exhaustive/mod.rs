@@ -88,10 +88,13 @@ impl Default for Budget {
 
 /// Races between the wanted pairs of accesses, one candidate for each pair of [`merged`] accesses that races in some reordering.
 pub fn races(input: Input, wanted: &[(usize, usize)], budget: &Budget) -> Found {
-    let index = Index::new(input);
+    races_of(&Index::new(input), wanted, budget)
+}
+
+pub(crate) fn races_of(index: &Index, wanted: &[(usize, usize)], budget: &Budget) -> Found {
     let mut found = Found::default();
-    for pairs in objects(&representatives(&index, wanted, budget.reads)) {
-        races_of_object(&index, pairs, budget, &mut found);
+    for pairs in objects(&representatives(index, wanted, budget.reads)) {
+        races_of_object(index, pairs, budget, &mut found);
     }
     found
 }

@@ -345,7 +345,7 @@ impl Builder<'_> {
         let mut processes = Vec::new();
         let index = self.plan.index;
         for (object, mut lock) in parts.locks {
-            for (thread, mode) in index.start.holders.get(&object).into_iter().flatten() {
+            for (thread, mode) in index.start.objects.holders.get(&object).into_iter().flatten() {
                 match mode {
                     LockMode::Exclusive => lock.owner = index.slot(*thread),
                     LockMode::Shared => lock.readers += 1,
@@ -359,14 +359,14 @@ impl Builder<'_> {
             processes.push(lock.process(&mut self.model.arena));
         }
         for (object, mut semaphore) in parts.semaphores {
-            semaphore.start = index.start.counts.get(&object).copied().unwrap_or(0) as usize;
+            semaphore.start = index.start.objects.counts.get(&object).copied().unwrap_or(0) as usize;
             if semaphore.fails.is_empty() {
                 self.model.eager.extend(semaphore.posts.iter());
             }
             processes.push(semaphore.process(&mut self.model.arena));
         }
         for (object, mut condition) in parts.conditions {
-            condition.start = index.start.waits.get(&object).cloned().unwrap_or_default();
+            condition.start = index.start.objects.waits.get(&object).cloned().unwrap_or_default();
             processes.push(condition.process(&mut self.model.arena)?);
         }
         for (object, mut barrier) in parts.barriers {

@@ -186,7 +186,7 @@ struct Awaited {
 impl Awaited {
     fn of(plan: &Plan) -> Self {
         let mut awaited = Self::default();
-        for (lock, holders) in &plan.index.start.holders {
+        for (lock, holders) in &plan.index.start.objects.holders {
             for (thread, mode) in holders {
                 let slot = plan.index.slot(*thread).expect("a holder has events");
                 awaited.uses(*lock, slot, *mode);
@@ -280,7 +280,7 @@ impl Awaited {
             Role::Enter { barrier, .. } | Role::Leave { barrier, .. } => self.leaves.contains(&barrier),
             Role::Post(sem) | Role::Take(sem) | Role::TakeFails(sem) => {
                 let takes = self.takes.get(&sem).map_or(0, Vec::len);
-                let start = plan.index.start.counts.get(&sem).copied().unwrap_or(0) as usize;
+                let start = plan.index.start.objects.counts.get(&sem).copied().unwrap_or(0) as usize;
                 takes > start || self.failures.contains_key(&sem)
             }
             Role::OnceEnd(once) | Role::OncePass(once) => self.passes.contains(&once),
@@ -297,7 +297,7 @@ impl Plan<'_> {
     /// Whether the thread holds the lock where it is no longer followed.
     fn holds(&self, slot: usize, lock: ObjectLife) -> bool {
         let (thread, own) = &self.index.threads[slot];
-        let at_start = self.index.start.holders.get(&lock).into_iter().flatten();
+        let at_start = self.index.start.objects.holders.get(&lock).into_iter().flatten();
         let mut held = at_start.filter(|(holder, _)| holder == thread).count();
         for &at in &own[..self.upto[slot]] {
             match self.roles[at] {

@@ -127,7 +127,7 @@ pub(super) fn roles(index: &Index) -> Vec<Role> {
 /// Releases of what the thread holds. Others change nothing.
 fn matched_releases(index: &Index) -> BTreeSet<usize> {
     let mut held: BTreeMap<ThreadId, BTreeSet<(ObjectLife, LockMode)>> = BTreeMap::new();
-    for (lock, holders) in &index.start.holders {
+    for (lock, holders) in &index.start.objects.holders {
         for (thread, mode) in holders {
             held.entry(*thread).or_default().insert((*lock, *mode));
         }

@@ -107,11 +107,11 @@ impl State<'_> {
                     obstacles.push(WaitsFor::OneOf(vec![child]));
                 }
                 EventKind::WaitEnd { cond, reason: WakeReason::Signalled }
-                    if !self.is_woken(cond, thread) =>
+                    if !self.facts.objects.is_woken(cond, thread) =>
                 {
                     obstacles.push(WaitsFor::Everyone);
                 }
-                EventKind::SemWait { sem } if self.count((sem, life)) == 0 => {
+                EventKind::SemWait { sem } if self.facts.objects.count((sem, life)) == 0 => {
                     obstacles.push(WaitsFor::Everyone);
                 }
                 EventKind::BarrierLeave { .. } if !self.allows(half) => obstacles.push(WaitsFor::Everyone),

@@ -1,12 +1,10 @@
 //! What the trace as a whole says about each of its events.
 
-use super::{Facts, waits::Waits};
+use super::Facts;
+use super::sync_state::{Failure, ObjectLife, SyncState, is_border, lives, signalled, sync_object};
 use crate::reordering::Input;
-use raddle_event::{Addr, Event, EventKind, LockMode, ObjectId, ThreadId, WakeReason};
-use std::collections::BTreeMap;
-
-/// A synchronisation object, and how often it had been initialised or destroyed.
-pub(crate) type ObjectLife = (Addr, u32);
+use raddle_event::{Addr, Event, EventKind, ObjectId, ThreadId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A trace, prepared for [`State`](super::State).
 #[derive(Debug)]
@@ -21,25 +19,26 @@ pub struct Index<'a> {
     pub(crate) after: Vec<Vec<usize>>,
     /// Of each event: how often its synchronisation object had been initialised or destroyed.
     pub(crate) life: Vec<u32>,
+    signalled: BTreeSet<usize>,
     /// Of each failed acquisition.
     pub(crate) failures: BTreeMap<usize, Failure>,
     pub(crate) start: Facts,
 }
 
-/// Why an acquisition failed in the trace. It fails for that reason in every reordering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
-    HeldExclusively,
-    Held,
-    /// A semaphore was at zero.
-    AtZero,
-    ForNoReason,
-}
-
 impl<'a> Index<'a> {
     pub fn new(input: Input<'a>) -> Self {
+        let life = lives(&input.trace.events);
+        let signalled = signalled(&input.trace.events);
+        let start = SyncState::before(input, &life, &signalled);
+        Self::from(input, start)
+    }
+
+    /// Of a part of a trace that starts in this state, each synchronisation object in its first life.
+    pub(crate) fn from(input: Input<'a>, start: SyncState) -> Self {
         let events = &input.trace.events;
-        let mut threads: BTreeMap<ThreadId, Vec<usize>> = BTreeMap::new();
+        // A thread that holds a lock all the time may have no events.
+        let holders = start.holders.values().flatten().map(|(thread, _)| (*thread, Vec::new()));
+        let mut threads: BTreeMap<ThreadId, Vec<usize>> = holders.collect();
         for (at, event) in events.iter().enumerate() {
             threads.entry(event.thread).or_default().push(at);
         }
@@ -50,23 +49,20 @@ impl<'a> Index<'a> {
                 place[at] = (slot, position);
             }
         }
-        let life = lives(events);
         let mut index = Self {
             input,
             place,
             after: vec![Vec::new(); events.len()],
             failures: BTreeMap::new(),
-            start: Facts { done: vec![0; threads.len()], ..Facts::default() },
-            life,
+            start: Facts { done: vec![0; threads.len()], objects: start, ..Facts::default() },
+            life: lives(events),
+            signalled: signalled(events),
             threads,
         };
         index.order_threads();
         index.order_rounds();
         index.order_sync_lives();
         index.order_blocks();
-        index.start_locks();
-        index.start_waits();
-        index.start_semaphores();
         index.explain_failures();
         index
     }
@@ -91,9 +87,7 @@ impl<'a> Index<'a> {
 
     /// Whether the wait that begins here ends in the trace because of a signal.
     pub(crate) fn is_signalled(&self, begin: usize) -> bool {
-        let mut ends = self.following(begin).map(|at| self.input.trace.events[at].kind);
-        let end = ends.find(|kind| matches!(kind, EventKind::WaitEnd { .. }));
-        matches!(end, Some(EventKind::WaitEnd { reason: WakeReason::Signalled, .. }))
+        self.signalled.contains(&begin)
     }
 
     /// Later events of the thread.
@@ -216,182 +210,14 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// A thread that releases a lock before it acquires it held it before the trace.
-    fn start_locks(&mut self) {
-        for (thread, own) in &self.threads {
-            let mut seen = Vec::new();
-            for &at in own {
-                let (lock, mode, held) = match self.input.trace.events[at].kind {
-                    EventKind::Acquire { lock, mode } => (lock, mode, false),
-                    EventKind::Release { lock, mode } => (lock, mode, true),
-                    _ => continue,
-                };
-                if seen.contains(&lock) {
-                    continue;
-                }
-                seen.push(lock);
-                if held && self.life[at] == 0 {
-                    self.start.holders.entry((lock, 0)).or_default().push((*thread, mode));
-                }
-            }
-        }
-    }
-
-    /// A thread that ends a wait before it begins one waited before the trace. Where the signals of the trace are too few for
-    /// the waits that end in it, such a wait had been signalled before, too.
-    fn start_waits(&mut self) {
-        let mut waiting = Vec::new();
-        for (thread, own) in &self.threads {
-            let waits = own.iter().map(|&at| self.input.trace.events[at].kind);
-            let mut waits =
-                waits.filter(|k| matches!(k, EventKind::WaitBegin { .. } | EventKind::WaitEnd { .. }));
-            if let Some(EventKind::WaitEnd { cond, reason: WakeReason::Signalled }) = waits.next() {
-                waiting.push((cond, *thread));
-            }
-        }
-        let mut signalled = Vec::new();
-        loop {
-            let mut start: BTreeMap<Addr, Waits> = BTreeMap::new();
-            for (cond, thread) in &signalled {
-                start.entry(*cond).or_default().begin(*thread);
-            }
-            start.values_mut().for_each(Waits::broadcast);
-            for (cond, thread) in &waiting {
-                start.entry(*cond).or_default().begin(*thread);
-            }
-            let missing = self.wait_without_signal(start.clone());
-            let taker = missing.and_then(|(cond, thread)| {
-                let own = waiting.iter().position(|waiter| *waiter == (cond, thread));
-                own.or_else(|| waiting.iter().position(|(other, _)| *other == cond))
-            });
-            let Some(taker) = taker else {
-                self.start.waits = start;
-                return;
-            };
-            signalled.push(waiting.remove(taker));
-        }
-    }
-
-    /// The first wait for which the trace has no signal, when it starts like this.
-    fn wait_without_signal(&self, mut waits: BTreeMap<Addr, Waits>) -> Option<(Addr, ThreadId)> {
-        for (at, event) in self.input.trace.events.iter().enumerate() {
-            match event.kind {
-                EventKind::WaitBegin { cond } if self.is_signalled(at) => {
-                    waits.entry(cond).or_default().begin(event.thread);
-                }
-                EventKind::Signal { cond, .. } => waits.entry(cond).or_default().signal(),
-                EventKind::Broadcast { cond } => waits.entry(cond).or_default().broadcast(),
-                EventKind::WaitEnd { cond, reason: WakeReason::Signalled } => {
-                    let waits = waits.entry(cond).or_default();
-                    if !waits.may_end(event.thread) {
-                        return Some((cond, event.thread));
-                    }
-                    waits.end(event.thread);
-                }
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// Rule 6: the value that is known, else the least that the trace allows.
-    fn start_semaphores(&mut self) {
-        let mut used: BTreeMap<ObjectLife, (i64, i64)> = BTreeMap::new();
-        let mut known: BTreeMap<ObjectLife, u32> = BTreeMap::new();
-        for (at, event) in self.input.trace.events.iter().enumerate() {
-            let change = match event.kind {
-                EventKind::SemPost { .. } => 1,
-                EventKind::SemWait { .. } => -1,
-                EventKind::SyncInit { object } => {
-                    let value = self.input.initial.at.get(&at);
-                    known.extend(value.map(|&value| ((object, self.life[at] + 1), value)));
-                    continue;
-                }
-                _ => continue,
-            };
-            let sem = sync_object(&event.kind).expect("a semaphore is an object");
-            let (value, least) = used.entry((sem, self.life[at])).or_default();
-            *value += change;
-            *least = (*least).min(*value);
-        }
-        known.extend(self.input.initial.before.iter().map(|(&sem, &value)| ((sem, 0), value)));
-        for (sem, (_, least)) in used {
-            known.entry(sem).or_insert((-least) as u32);
-        }
-        self.start.counts = known;
-    }
-
     /// Goes through the trace as it was recorded.
     fn explain_failures(&mut self) {
-        let mut holders = self.start.holders.clone();
-        let mut counts = self.start.counts.clone();
+        let mut now = self.start.objects.clone();
         for (at, event) in self.input.trace.events.iter().enumerate() {
-            let life = self.life[at];
-            match event.kind {
-                EventKind::Acquire { lock, mode } => {
-                    holders.entry((lock, life)).or_default().push((event.thread, mode));
-                }
-                EventKind::Release { lock, mode } => {
-                    let holders = holders.entry((lock, life)).or_default();
-                    holders.retain(|holder| *holder != (event.thread, mode));
-                }
-                EventKind::SemPost { sem } => *counts.entry((sem, life)).or_default() += 1,
-                EventKind::SemWait { sem } => {
-                    let count = counts.entry((sem, life)).or_default();
-                    *count = count.saturating_sub(1);
-                }
-                EventKind::AcquireFailed { lock } => {
-                    let held = holders.get(&(lock, life)).map_or(&[][..], Vec::as_slice);
-                    let why = match counts.get(&(lock, life)) {
-                        Some(0) => Failure::AtZero,
-                        Some(_) => Failure::ForNoReason,
-                        None if held.is_empty() => Failure::ForNoReason,
-                        None if held.iter().any(|(_, mode)| *mode == LockMode::Exclusive) => {
-                            Failure::HeldExclusively
-                        }
-                        None => Failure::Held,
-                    };
-                    self.failures.insert(at, why);
-                }
-                _ => {}
+            if let EventKind::AcquireFailed { lock } = event.kind {
+                self.failures.insert(at, now.failure((lock, self.life[at])));
             }
+            now.take(event, self.life[at], self.is_signalled(at));
         }
     }
-}
-
-/// The synchronisation object that an event is about.
-pub(crate) fn sync_object(kind: &EventKind) -> Option<Addr> {
-    match *kind {
-        EventKind::Acquire { lock, .. }
-        | EventKind::Release { lock, .. }
-        | EventKind::AcquireFailed { lock } => Some(lock),
-        EventKind::WaitBegin { cond }
-        | EventKind::WaitEnd { cond, .. }
-        | EventKind::Signal { cond, .. }
-        | EventKind::Broadcast { cond } => Some(cond),
-        EventKind::BarrierArrive { barrier, .. } | EventKind::BarrierLeave { barrier, .. } => Some(barrier),
-        EventKind::SemPost { sem } | EventKind::SemWait { sem } => Some(sem),
-        EventKind::OnceBegin { once } | EventKind::OnceEnd { once } | EventKind::OncePass { once } => {
-            Some(once)
-        }
-        EventKind::SyncInit { object } | EventKind::SyncDestroy { object } => Some(object),
-        _ => None,
-    }
-}
-
-fn is_border(kind: &EventKind) -> bool {
-    matches!(kind, EventKind::SyncInit { .. } | EventKind::SyncDestroy { .. })
-}
-
-fn lives(events: &[Event]) -> Vec<u32> {
-    let mut now: BTreeMap<Addr, u32> = BTreeMap::new();
-    let mut lives = Vec::with_capacity(events.len());
-    for event in events {
-        let object = sync_object(&event.kind);
-        lives.push(object.and_then(|object| now.get(&object).copied()).unwrap_or(0));
-        if let (Some(object), true) = (object, is_border(&event.kind)) {
-            *now.entry(object).or_default() += 1;
-        }
-    }
-    lives
 }
