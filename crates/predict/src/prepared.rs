@@ -196,10 +196,13 @@ struct Round {
     left: usize,
 }
 
+/// Of a semaphore.
 #[derive(Default)]
 struct Posts {
     posts: Vec<(usize, u32)>,
     waits: u32,
+    /// The last wait of each thread.
+    last_waits: BTreeMap<usize, u32>,
 }
 
 /// Of a synchronisation object or a heap block: its beginning, and the last use by each thread.
@@ -399,8 +402,12 @@ impl Building {
         }
     }
 
-    /// Somebody else holds the lock.
+    /// Somebody else holds the lock, or a semaphore is at zero: after all waits so far, and no more posts, it is again.
     fn fail(&mut self, lock: Addr, me: usize, at: u32) {
+        let waits = self.posts.get(&lock).map(|uses| uses.last_waits.clone());
+        for (thread, position) in waits.into_iter().flatten() {
+            self.order(me, at, thread, position + 1);
+        }
         let Some(open) = self.locks.get(&lock).and_then(|lock| self.open.get(lock)) else { return };
         if let Some(&(holder, section)) = open.iter().find(|(thread, _)| *thread != me) {
             let upto = self.sections[holder][section].acquire + 1;
@@ -468,6 +475,7 @@ impl Building {
     fn take_permit(&mut self, sem: Addr, initial: u32, me: usize, at: u32) {
         let uses = self.posts.entry(sem).or_default();
         uses.waits += 1;
+        uses.last_waits.insert(me, at);
         let needed = uses.waits.saturating_sub(initial) as usize;
         let mut last: BTreeMap<usize, u32> = BTreeMap::new();
         for &(thread, position) in uses.posts.iter().take(needed) {

@@ -1,7 +1,8 @@
 //! `xtask mutants`: judges the mutants of a range of seeds, in parts that are not repeated when the command is run again.
 //!
 //! The state file has one line for each part that is done, with its counts and the commit; a part is done again at another commit.
-//! Each contradiction leaves a folder with the mutant, every output and the command that makes it again.
+//! Each contradiction leaves a folder with the mutant, every output and the command that makes it again, and so does a race of a native
+//! run that may have had another input than the answer is for.
 
 mod tally;
 
@@ -127,8 +128,8 @@ fn judge_one(
         let kept = request.found.join(format!("kept-{seed}"));
         keep(&mutant, &judgement, folder.path(), &kept)?;
         println!("{}\n{}", description(&mutant, &judgement), mutant.text);
-    } else if !judgement.contradictions.is_empty() {
-        let class = judgement.contradictions[0].kind;
+    } else if !judgement.contradictions.is_empty() || judgement.doubt.is_some() {
+        let class = judgement.contradictions.first().map_or("doubt", |contradiction| contradiction.kind);
         let class = if judgement.undefined.is_some() { "undefined" } else { class };
         keep(&mutant, &judgement, folder.path(), &request.found.join(format!("{class}-{seed}")))?;
         eprintln!("mutants: {}", description(&mutant, &judgement).lines().next().unwrap_or_default());
@@ -166,6 +167,7 @@ fn keep(mutant: &Mutant<'_>, judgement: &Judgement, from: &Path, to: &Path) -> R
         for contradiction in &judgement.contradictions {
             text += &format!("\n{}:\n{}\n", contradiction.kind, contradiction.text);
         }
+        text += &judgement.doubt.as_ref().map_or(String::new(), |race| format!("\ndoubt:\n{race}\n"));
         std::fs::write(to.join("README.txt"), text)
     };
     copy().map_err(|error| format!("{}: {error}", to.display()))

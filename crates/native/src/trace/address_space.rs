@@ -113,6 +113,8 @@ impl AddressSpace {
 
     /// The object and offset of an address, and where the object ends.
     fn find(&mut self, address: u64) -> (u64, Addr) {
+        // Ends are exclusive, so the last byte can be in no region.
+        let address = address.min(u64::MAX - 1);
         let before = self.regions.range(..=address).next_back();
         let region = match before.filter(|(_, region)| region.end > address) {
             Some((_, region)) => *region,
@@ -177,6 +179,7 @@ mod tests {
         assert_eq!(ranges(&mut space, 4000, 4100), [(1, 4000, 96), (0, 0, 4)]);
         assert_eq!(ranges(&mut space, 8192, 8200), [(2, 0, 8)]);
         assert_eq!(ranges(&mut space, u64::MAX - 8, u64::MAX).len(), 1);
+        assert_eq!(space.address(u64::MAX), space.address(u64::MAX - 1));
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub struct Judgement {
     /// Undefined behaviour of the program: then the contradictions are none.
     pub undefined: Option<String>,
     pub contradictions: Vec<Contradiction>,
+    /// A race of a native run, where the answer is for an input that the run may not have had: somebody has to read it.
+    pub doubt: Option<String>,
 }
 
 pub struct Judge {
@@ -85,6 +87,7 @@ impl Judge {
             interpreted: 0,
             undefined: None,
             contradictions: Vec::new(),
+            doubt: None,
         };
         let check = self.raddle(mutant, folder, "check", self.options.time);
         let report = match check {
@@ -143,8 +146,9 @@ impl Judge {
             Runs::NotRun(reason) => judgement.native = Some(reason),
             Runs::Quiet => judgement.native = Some("quiet"),
             // Numbers of processes and priorities are input too, and are others there.
-            Runs::Race(_) if report["scope"] == "this input" => {
+            Runs::Race(text) if report["scope"] == "this input" => {
                 judgement.native = Some("race, the answer is for this input");
+                judgement.doubt = Some(text);
             }
             Runs::Race(text) => {
                 judgement.native = Some("race");

@@ -394,6 +394,8 @@ impl World {
         } else if *value > 0 {
             *value -= 1;
             self.emit(id, EventKind::SemWait { sem });
+        } else {
+            self.emit(id, EventKind::AcquireFailed { lock: sem });
         }
     }
 
