@@ -1,6 +1,6 @@
 //! How many cases a property test tries: a slice, or all of them with `RADDLE_SOAK=1`, until the time of the process is up.
 //!
-//! `RADDLE_SOAK_SECONDS=n` ends the cases of every property after n seconds; what was done is printed as
+//! `RADDLE_SOAK_SECONDS=n` ends the cases of every property after n seconds of [`used`] time; what was done is printed as
 //! `soak: PROPERTY: DONE of ASKED cases, OUTCOME, N too large`, which is what `xtask soak` collects.
 
 use std::ops::Range;
@@ -42,7 +42,26 @@ pub fn cases_of_seeds(property: &str, seeds: Range<u64>) -> Cases<std::vec::Into
 /// The time of the process is up: a property that counts by itself stops and calls [`report`].
 pub fn is_over() -> bool {
     let seconds = std::env::var("RADDLE_SOAK_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    seconds.is_some_and(|seconds| start().elapsed() >= Duration::from_secs_f64(seconds))
+    seconds.is_some_and(|seconds| {
+        let elapsed = start().elapsed();
+        let limit = Duration::from_secs_f64(seconds);
+        elapsed >= limit && used(std::process::id(), elapsed) >= limit
+    })
+}
+
+/// The time that a process has used on a machine that others use, too: that of its processors, with children that have ended, and
+/// at least a quarter of the time that it exists, since who sleeps or waits for a child uses none.
+pub fn used(process: u32, exists: Duration) -> Duration {
+    let processors =
+        std::fs::read_to_string(format!("/proc/{process}/stat")).ok().and_then(|stat| ticks(&stat));
+    processors.map_or(exists, |ticks| Duration::from_millis(ticks * 10).max(exists / 4))
+}
+
+/// Of a line of `/proc/PROCESS/stat`: `utime`, `stime`, `cutime` and `cstime`, in hundredths of a second.
+fn ticks(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let fields = after_name.split_ascii_whitespace().skip(11).take(4);
+    fields.map(|field| field.parse::<u64>().ok()).sum()
 }
 
 /// `too_large`: of the cases that are done, those that could not be decided.
@@ -99,12 +118,21 @@ impl<I> Drop for Cases<I> {
 
 #[cfg(test)]
 mod tests {
-    use super::cases;
+    use super::{cases, ticks, used};
+    use std::time::Duration;
 
     #[test]
     fn every_case_is_counted() {
         let mut cases = cases("a property", [3, 4].into_iter());
         assert_eq!(cases.by_ref().sum::<i32>(), 7);
         assert_eq!(cases.done(), 2);
+    }
+    #[test]
+    fn sleeping_counts_a_quarter() {
+        let stat = "42 (a) b) R 1 42 42 0 -1 4194304 100 200 0 0 15 5 30 10 20 0 1 0 100 0 0";
+        assert_eq!(ticks(stat), Some(60));
+        let hour = Duration::from_secs(3600);
+        assert_eq!(used(std::process::id(), hour), hour / 4);
+        assert_eq!(used(u32::MAX, hour), hour);
     }
 }

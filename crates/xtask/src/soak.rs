@@ -12,6 +12,7 @@ mod table;
 
 use outcome::{End, Outcome, Ran, State};
 use parts::Part;
+use raddle_testkit::soak::used;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -151,7 +152,7 @@ fn run_part(part: &Part, share: Duration, folder: &Path, commit: &str) -> Result
         match child.try_wait().map_err(|error| error.to_string())? {
             Some(status) if status.success() => break End::Passed,
             Some(_) => break End::Failed,
-            None if began.elapsed() > share + GRACE => {
+            None if used(child.id(), began.elapsed()) > share + GRACE => {
                 let _ = child.kill();
                 let _ = child.wait();
                 break End::Killed;
