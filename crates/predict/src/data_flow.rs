@@ -16,20 +16,38 @@ struct Value {
 /// The last write to each byte.
 #[derive(Default)]
 struct Memory {
-    granules: FastMap<(u32, u32), [Option<Value>; 8]>,
+    granules: FastMap<(u32, u32), Granule>,
+}
+
+/// One bit of `concrete` for each byte.
+struct Granule {
+    writers: [u32; 8],
+    concrete: u8,
 }
 
 impl Memory {
-    fn each(&mut self, loc: Loc, mut visit: impl FnMut(&mut Option<Value>)) {
+    fn read(&self, loc: Loc, mut visit: impl FnMut(Value)) {
         for (granule, bytes) in granules(loc) {
-            let values = self.granules.entry((loc.object.0, granule)).or_default();
-            values
-                .iter_mut()
-                .enumerate()
-                .filter(|(byte, _)| bytes & 1 << byte != 0)
-                .for_each(|(_, v)| visit(v));
+            let granule = self.granules.get(&(loc.object.0, granule)).unwrap_or(&Granule::UNWRITTEN);
+            for byte in (0..8).filter(|byte| bytes & 1 << byte != 0) {
+                visit(Value { writer: granule.writers[byte], concrete: granule.concrete & 1 << byte != 0 });
+            }
         }
     }
+
+    fn write(&mut self, loc: Loc, value: Value) {
+        for (granule, bytes) in granules(loc) {
+            let granule = self.granules.entry((loc.object.0, granule)).or_insert(Granule::UNWRITTEN);
+            let written = (0..8).filter(|byte| bytes & 1 << byte != 0);
+            written.for_each(|byte| granule.writers[byte] = value.writer);
+            granule.concrete = granule.concrete & !bytes | if value.concrete { bytes } else { 0 };
+        }
+    }
+}
+
+impl Granule {
+    /// As at the beginning of the trace.
+    const UNWRITTEN: Self = Self { writers: [NOBODY; 8], concrete: u8::MAX };
 }
 
 /// Where each read of the trace has its bytes from.
@@ -53,7 +71,7 @@ impl Recorded {
             let Some((loc, reads, writes)) = touch(&event.kind) else { continue };
             if reads {
                 from.clear();
-                memory.each(loc, |value| from.push(value.map_or(NOBODY, |value| value.writer)));
+                memory.read(loc, |value| from.push(value.writer));
                 recorded.single[index] = match from.iter().all(|source| *source == from[0]) {
                     true => from[0],
                     false => SEVERAL,
@@ -63,7 +81,7 @@ impl Recorded {
                 }
             }
             if writes {
-                memory.each(loc, |value| *value = Some(Value { writer: index as u32, concrete: true }));
+                memory.write(loc, Value { writer: index as u32, concrete: true });
             }
         }
         recorded
@@ -103,11 +121,8 @@ pub(crate) fn uncertain(
         if reads {
             let mut byte = 0;
             let mut is_concrete = true;
-            memory.each(loc, |value| {
-                is_concrete &= match value {
-                    Some(value) => value.concrete && value.writer == recorded.source(index, byte),
-                    None => recorded.source(index, byte) == NOBODY,
-                };
+            memory.read(loc, |value| {
+                is_concrete &= value.concrete && value.writer == recorded.source(index, byte);
                 byte += 1;
             });
             if !is_concrete {
@@ -118,8 +133,7 @@ pub(crate) fn uncertain(
             }
         }
         if writes && !of_error {
-            let value = Value { writer: index as u32, concrete: concrete[thread] };
-            memory.each(loc, |byte| *byte = Some(value));
+            memory.write(loc, Value { writer: index as u32, concrete: concrete[thread] });
         }
     }
     found.sort_unstable();

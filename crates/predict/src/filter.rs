@@ -5,15 +5,23 @@
 //! What a waiter has seen comes through the mutex and the value that it tests, not through the signal, and the paper loses the pairs that it
 //! takes for ordered. Semaphores and atomics order nothing here either, because their order may change.
 //!
-//! One pass. Of the accesses to a granule of 8 bytes only the last one of each thread, kind and lockset is kept: when it is ordered before another
-//! access, all earlier ones are. So memory is bounded by the memory that the program touches, times the threads and locksets that touch it,
-//! and not by the length of the trace. Which way it errs: towards keeping bytes.
+//! Two passes. The first one finds, at a constant cost for each access, granules of 8 bytes that threads share in no order and without a common lock
+//! ([`coarse`]); it keeps one state for each granule. The second one keeps, for those, the last access of each thread, kind and lockset: when it is
+//! ordered before another access, all earlier ones are. So memory is bounded by the memory that the program touches, and by the objects that
+//! are shared times the threads and locksets that touch them, and not by the length of the trace. Which way it errs: towards keeping bytes.
+
+mod coarse;
+mod fixed_order;
+mod locksets;
 
 use crate::reads_from::granules;
+use coarse::Coarse;
+use fixed_order::FixedOrder;
+pub(crate) use locksets::Locksets;
 use raddle_base::fast_hash::FastMap;
-use raddle_event::{Addr, Event, EventKind, LockMode, ThreadId, Trace};
+use raddle_event::{ThreadId, Trace};
 use raddle_order::{Epoch, VectorClock};
-use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// What the filter has left.
 #[derive(Debug, Default)]
@@ -21,84 +29,13 @@ pub(crate) struct Filtered {
     /// Bytes of granules (object, offset by 8) that may race.
     pub(crate) bytes: FastMap<(u32, u32), u8>,
     pub(crate) granules_seen: usize,
+    /// The time was over before the end: what is kept is not all.
+    pub(crate) cut: bool,
 }
 
-/// The locks that a thread holds, sorted; by number.
-#[derive(Debug, Default)]
-pub(crate) struct Locksets {
-    numbers: FastMap<Vec<(Addr, LockMode)>, u32>,
-    sets: Vec<Vec<(Addr, LockMode)>>,
-    held: Vec<Vec<(Addr, LockMode)>>,
-    present: Vec<u32>,
-}
-
-impl Locksets {
-    pub(crate) fn new() -> Self {
-        let mut locksets = Self::default();
-        locksets.number(Vec::new());
-        locksets
-    }
-
-    fn number(&mut self, set: Vec<(Addr, LockMode)>) -> u32 {
-        if let Some(number) = self.numbers.get(&set) {
-            return *number;
-        }
-        let number = self.sets.len() as u32;
-        self.sets.push(set.clone());
-        self.numbers.insert(set, number);
-        number
-    }
-
-    pub(crate) fn of(&self, thread: ThreadId) -> u32 {
-        self.present.get(thread.0 as usize).copied().unwrap_or(0)
-    }
-
-    /// Follows acquisitions and releases.
-    pub(crate) fn take(&mut self, event: &Event) {
-        let index = event.thread.0 as usize;
-        let change = match event.kind {
-            EventKind::Acquire { lock, mode } => Some((lock, mode, true)),
-            EventKind::Release { lock, mode } => Some((lock, mode, false)),
-            _ => None,
-        };
-        let Some((lock, mode, acquires)) = change else { return };
-        if self.held.len() <= index {
-            self.held.resize_with(index + 1, Vec::new);
-            self.present.resize(index + 1, 0);
-        }
-        let held = &mut self.held[index];
-        match acquires {
-            true => {
-                let place = held.partition_point(|one| *one < (lock, mode));
-                held.insert(place, (lock, mode));
-            }
-            false => {
-                if let Some(place) = held.iter().rposition(|one| *one == (lock, mode)) {
-                    held.remove(place);
-                }
-            }
-        }
-        self.present[index] = self.number(self.held[index].clone());
-    }
-
-    /// Whether no lock of the one set excludes one of the other.
-    pub(crate) fn disjoint(&self, a: u32, b: u32) -> bool {
-        if a == 0 || b == 0 {
-            return true;
-        }
-        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
-        a.iter().all(|(lock, mode)| {
-            let excludes = |other: &(Addr, LockMode)| {
-                other.0 == *lock && (*mode == LockMode::Exclusive || other.1 == LockMode::Exclusive)
-            };
-            !b.iter().any(excludes)
-        })
-    }
-}
-
-/// The last access of a thread, of one kind, with one lockset, to these bytes.
+/// An access, or the last one of a thread, of one kind, with one lockset.
 #[derive(Clone, Copy)]
-struct Last {
+struct Access {
     thread: u32,
     count: u32,
     lockset: u32,
@@ -107,144 +44,167 @@ struct Last {
     atomic: bool,
 }
 
-/// Order that no reordering changes, by vector clocks.
-#[derive(Default)]
-struct FixedOrder {
-    clocks: Vec<VectorClock>,
-    created: BTreeMap<ThreadId, VectorClock>,
-    barriers: FastMap<Addr, BTreeMap<u32, Round>>,
-    onces: FastMap<Addr, VectorClock>,
+/// The accesses of a trace with the clock and the locks of each.
+struct Pass<'a> {
+    trace: &'a Trace,
+    until: Option<Instant>,
+    order: FixedOrder,
+    locksets: Locksets,
 }
 
-/// Of a barrier: what all arrivals together know.
-#[derive(Default)]
-struct Round {
-    clock: VectorClock,
-    arrived: u32,
-    left: u32,
-}
+/// Between two looks at the clock.
+const EVENTS: usize = 1 << 16;
 
-impl FixedOrder {
-    fn clock(&mut self, thread: ThreadId) -> &mut VectorClock {
-        let index = thread.0 as usize;
-        while self.clocks.len() <= index {
-            let new = ThreadId(self.clocks.len() as u32);
-            let mut clock = self.created.get(&new).cloned().unwrap_or_default();
-            clock.set(Epoch { thread: new, count: 1 });
-            self.clocks.push(clock);
+impl<'a> Pass<'a> {
+    fn new(trace: &'a Trace, until: Option<Instant>) -> Self {
+        Self { trace, until, order: FixedOrder::default(), locksets: Locksets::new() }
+    }
+
+    /// Visits each granule of each access. False: the time is over.
+    fn run(mut self, mut visit: impl FnMut((u32, u32), Access, &VectorClock, &mut Locksets)) -> bool {
+        for events in self.trace.events.chunks(EVENTS) {
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                return false;
+            }
+            for event in events {
+                let Some((loc, class)) = raddle_order::access(&event.kind) else {
+                    self.order.take(event);
+                    self.locksets.take(event);
+                    continue;
+                };
+                let lockset = self.locksets.of(event.thread);
+                let clock = &*self.order.clock(event.thread);
+                let (thread, count) = (event.thread.0, clock.count(event.thread));
+                let (writes, atomic) = (class.writes(), class.is_atomic());
+                for (granule, bytes) in granules(loc) {
+                    let access = Access { thread, count, lockset, bytes, writes, atomic };
+                    visit((loc.object.0, granule), access, clock, &mut self.locksets);
+                }
+            }
         }
-        &mut self.clocks[index]
+        true
     }
+}
 
-    /// The clock as it is given on; what follows is later.
-    fn give(&mut self, thread: ThreadId) -> VectorClock {
-        let clock = self.clock(thread);
-        let given = clock.clone();
-        clock.increment(thread);
-        given
-    }
+/// Of a granule that the first pass has left.
+#[derive(Default)]
+struct Accesses {
+    lasts: Vec<Access>,
+    racy: u8,
+}
 
-    fn take(&mut self, event: &Event) {
-        let me = event.thread;
-        match event.kind {
-            EventKind::Create { child } => {
-                let given = self.give(me);
-                match self.clocks.get_mut(child.0 as usize) {
-                    Some(clock) => clock.join(&given),
-                    None => _ = self.created.insert(child, given),
+impl Accesses {
+    fn take(&mut self, access: Access, clock: &VectorClock, locksets: &Locksets) {
+        let bytes = access.bytes;
+        if bytes & !self.racy == 0 {
+            return;
+        }
+        let mut own = false;
+        for last in &mut self.lasts {
+            if last.thread == access.thread {
+                let same = last.is_like(&access);
+                if same && last.bytes & bytes == last.bytes {
+                    // The later one stands for it.
+                    (last.count, last.bytes) = (access.count, bytes);
+                    own = true;
+                } else if same && last.count == access.count {
+                    last.bytes |= bytes;
+                    own = true;
                 }
+            } else if last.bytes & bytes != 0
+                && (last.writes || access.writes)
+                && !(last.atomic && access.atomic)
+                && !clock.covers(Epoch { thread: ThreadId(last.thread), count: last.count })
+                && locksets.disjoint(last.lockset, access.lockset)
+            {
+                self.racy |= last.bytes & bytes;
             }
-            EventKind::Join { child } => {
-                let end = self.clock(child).clone();
-                self.clock(me).join(&end);
-            }
-            EventKind::BarrierArrive { barrier, round } => {
-                let given = self.give(me);
-                let rounds = self.barriers.entry(barrier).or_default();
-                rounds.retain(|number, earlier| *number >= round || earlier.left < earlier.arrived);
-                let present = rounds.entry(round).or_default();
-                present.clock.join(&given);
-                present.arrived += 1;
-            }
-            EventKind::BarrierLeave { barrier, round } => {
-                let present = self.barriers.get_mut(&barrier).and_then(|rounds| rounds.get_mut(&round));
-                if let Some(present) = present {
-                    present.left += 1;
-                    let arrived = present.clock.clone();
-                    self.clock(me).join(&arrived);
-                }
-            }
-            EventKind::OnceEnd { once } => {
-                let given = self.give(me);
-                self.onces.insert(once, given);
-            }
-            EventKind::OncePass { once } => {
-                if let Some(end) = self.onces.get(&once).cloned() {
-                    self.clock(me).join(&end);
-                }
-            }
-            EventKind::SyncInit { object } => {
-                self.onces.remove(&object);
-                self.barriers.remove(&object);
-            }
-            _ => {}
+        }
+        if !own {
+            self.lasts.retain(|last| !(last.is_like(&access) && last.bytes & !bytes == 0));
+            self.lasts.push(access);
         }
     }
 }
 
-pub(crate) fn filter(trace: &Trace) -> Filtered {
-    let mut order = FixedOrder::default();
-    let mut locksets = Locksets::new();
-    let mut memory: FastMap<(u32, u32), Vec<Last>> = FastMap::default();
-    let mut bytes_left: FastMap<(u32, u32), u8> = FastMap::default();
-    for event in &trace.events {
-        let Some((loc, class)) = raddle_order::access(&event.kind) else {
-            order.take(event);
-            locksets.take(event);
-            continue;
-        };
-        let thread = event.thread;
-        let lockset = locksets.of(thread);
-        let clock = &*order.clock(thread);
-        let count = clock.count(thread);
-        let (writes, atomic) = (class.writes(), class.is_atomic());
-        for (granule, bytes) in granules(loc) {
-            let key = (loc.object.0, granule);
-            let lasts = memory.entry(key).or_default();
-            let mut own = false;
-            let mut racy = 0;
-            for last in lasts.iter_mut() {
-                if last.thread == thread.0 {
-                    let same = (last.lockset, last.writes, last.atomic) == (lockset, writes, atomic);
-                    if same && last.bytes & bytes == last.bytes {
-                        // The later one stands for it.
-                        (last.count, last.bytes) = (count, bytes | last.bytes);
-                        own = true;
-                    } else if same && last.count == count {
-                        last.bytes |= bytes;
-                        own = true;
-                    }
-                } else if last.bytes & bytes != 0
-                    && (last.writes || writes)
-                    && !(last.atomic && atomic)
-                    && !clock.covers(Epoch { thread: ThreadId(last.thread), count: last.count })
-                    && locksets.disjoint(last.lockset, lockset)
+impl Access {
+    /// One may stand for the other.
+    fn is_like(&self, other: &Access) -> bool {
+        (self.thread, self.lockset, self.writes, self.atomic)
+            == (other.thread, other.lockset, other.writes, other.atomic)
+    }
+}
+
+pub(crate) fn filter(trace: &Trace, until: Option<Instant>) -> Filtered {
+    let mut coarse = Coarse::default();
+    let read = Pass::new(trace, until)
+        .run(|granule, access, clock, locksets| coarse.access(granule, access, clock, locksets));
+    let granules_seen = coarse.len();
+    let mut left: FastMap<(u32, u32), Accesses> =
+        coarse.left().map(|granule| (granule, Accesses::default())).collect();
+    drop(coarse);
+    let read = read
+        && (left.is_empty()
+            || Pass::new(trace, until).run(|granule, access, clock, locksets| {
+                if let Some(accesses) = left.get_mut(&granule) {
+                    accesses.take(access, clock, locksets);
+                }
+            }));
+    let racy = left.into_iter().filter(|(_, accesses)| accesses.racy != 0);
+    let bytes = racy.map(|(granule, accesses)| (granule, accesses.racy)).collect();
+    Filtered { bytes, granules_seen, cut: !read }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, Pass, filter};
+    use raddle_base::fast_hash::FastMap;
+    use raddle_event::{ThreadId, Trace};
+    use raddle_order::Epoch;
+    use raddle_testkit::traces::random;
+    use std::time::Instant;
+
+    /// The definition: every pair of accesses.
+    fn all_pairs(trace: &Trace) -> FastMap<(u32, u32), u8> {
+        let mut seen: FastMap<(u32, u32), Vec<Access>> = FastMap::default();
+        let mut racy: FastMap<(u32, u32), u8> = FastMap::default();
+        Pass::new(trace, None).run(|granule, access, clock, locksets| {
+            let earlier = seen.entry(granule).or_default();
+            for other in earlier.iter() {
+                let epoch = Epoch { thread: ThreadId(other.thread), count: other.count };
+                if other.thread != access.thread
+                    && (other.writes || access.writes)
+                    && !(other.atomic && access.atomic)
+                    && !clock.covers(epoch)
+                    && locksets.disjoint(other.lockset, access.lockset)
+                    && other.bytes & access.bytes != 0
                 {
-                    racy |= last.bytes & bytes;
+                    *racy.entry(granule).or_default() |= other.bytes & access.bytes;
                 }
             }
-            if racy != 0 {
-                *bytes_left.entry(key).or_default() |= racy;
-            }
-            if !own {
-                lasts.retain(|last| {
-                    let same = (last.thread, last.lockset, last.writes, last.atomic)
-                        == (thread.0, lockset, writes, atomic);
-                    !(same && last.bytes & !bytes == 0)
-                });
-                lasts.push(Last { thread: thread.0, count, lockset, bytes, writes, atomic });
-            }
-        }
+            earlier.push(access);
+        });
+        racy
     }
-    Filtered { bytes: bytes_left, granules_seen: memory.len() }
+
+    #[test]
+    fn two_passes_keep_what_pairs_of_accesses_ask_for() {
+        let mut kept = 0;
+        let mut dropped = 0;
+        for seed in 0..3_000 {
+            let trace = random(seed);
+            let filtered = filter(&trace, None);
+            assert_eq!(filtered.bytes, all_pairs(&trace), "seed {seed}");
+            assert!(!filtered.cut);
+            kept += filtered.bytes.len();
+            dropped += filtered.granules_seen - filtered.bytes.len();
+        }
+        assert!(kept > 1_000 && dropped > 1_000, "{kept} kept, {dropped} dropped");
+    }
+
+    #[test]
+    fn a_filter_without_time_says_so() {
+        let trace = random(1);
+        assert!(filter(&trace, Some(Instant::now())).cut);
+    }
 }

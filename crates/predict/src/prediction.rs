@@ -89,13 +89,19 @@ pub struct Counts {
     pub across_windows: usize,
     /// Pairs of places that were not looked at, or not to the end, because the time was over.
     pub out_of_time: usize,
+    /// The time was over before it was known which pairs there are.
+    pub cut: bool,
 }
 
 pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     let pieces = in_pieces(input.trace);
     let input = Input { trace: pieces.as_ref().unwrap_or(input.trace), ..input };
     let trace = input.trace;
-    let filtered = filter(trace);
+    let filtered = filter(trace, options.until);
+    if filtered.cut {
+        let counts = Counts { captured: trace.events.len(), cut: true, ..Counts::default() };
+        return Prediction { candidates: Vec::new(), counts };
+    }
     let pairs = pairs::pairs(trace, &filtered);
     let prepared = Prepared::new(input);
     let (patterns, patterns_cut) = lock_graph::patterns(&prepared);
@@ -156,6 +162,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         in_windows,
         across_windows,
         out_of_time,
+        cut: false,
     };
     Prediction { candidates, counts }
 }

@@ -336,6 +336,10 @@ impl<'a> Confirming<'a> {
                 counts.out_of_time
             ));
         }
+        if counts.cut {
+            reasons
+                .push("the time was over before the whole trace was read: nothing was predicted".to_owned());
+        }
         if counts.patterns_cut {
             reasons.push("not all cycles of locks were looked at".to_owned());
         }
