@@ -9,7 +9,7 @@
 
 use crate::prepared::{Prepared, Why};
 use raddle_base::fast_hash::{FastMap, FastSet};
-use raddle_event::LockMode;
+use raddle_event::{EventKind, LockMode};
 
 /// Which values are to stay as they were recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,24 @@ impl<'a> Closure<'a> {
     /// Adds the first events of a thread and all that they need. False: a critical section that must end never does.
     pub(crate) fn require(&mut self, thread: usize, upto: u32) -> bool {
         self.raise(thread, upto);
+        self.close()
+    }
+
+    /// Adds all that must come before this event of an error. The value that a read-modify-write reads is among it where it decides: one that
+    /// reads something else may not write.
+    pub(crate) fn require_before(&mut self, thread: usize, position: u32) -> bool {
+        self.raise(thread, position);
+        let event = self.prepared.event(self.prepared.of_thread[thread][position as usize] as usize);
+        let updates = matches!(event.kind, EventKind::Atomic { op, .. } if op.reads() && op.writes());
+        if updates && self.values == Values::Deciding && self.prepared.input.deciding.contains(event.site) {
+            let edges = &self.prepared.edges[thread];
+            let from = edges.partition_point(|edge| edge.at < position);
+            for edge in edges[from..].iter().take_while(|edge| edge.at == position) {
+                if edge.why != Why::Order {
+                    self.raise_concrete(edge.thread as usize, edge.upto);
+                }
+            }
+        }
         self.close()
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn before(
     ends: &[(usize, u32)],
 ) -> Option<Vec<usize>> {
     let mut closure = Closure::new(prepared, values, Locks::Free);
-    if !ends.iter().all(|(thread, at)| closure.require(*thread, *at)) || contains(&closure, ends) {
+    if !ends.iter().all(|(thread, at)| closure.require_before(*thread, *at)) || contains(&closure, ends) {
         return None;
     }
     end_sections(prepared, &mut closure, ends)?;

@@ -28,13 +28,13 @@ pub(crate) fn race(prepared: &Prepared<'_>, values: Values, a: &Series, b: &Seri
         if closure.contains(b.thread, place(other)) {
             continue;
         }
-        if !closure.require(b.thread, place(other)) {
+        if !closure.require_before(b.thread, place(other)) {
             return None;
         }
         loop {
             while ones.next_if(|one| closure.contains(a.thread, place(*one))).is_some() {}
             let one = *ones.peek()?;
-            if !closure.require(a.thread, place(one)) {
+            if !closure.require_before(a.thread, place(one)) {
                 return None;
             }
             if closure.contains(b.thread, place(other)) {

@@ -3,7 +3,7 @@
 //! Which way it errs: neither, where it says [`Some`]. It shares the rules of the order with the check of candidates, and follows the values of reads
 //! by itself.
 
-use raddle_event::{Event, ObjectId, ThreadId};
+use raddle_event::{Event, EventKind, LockMode, ObjectId, ThreadId};
 use raddle_predict::Input;
 use raddle_predict::legality::{Access, Facts, Index, State};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -22,6 +22,8 @@ pub enum Reorderings {
     All,
     /// Those in which all deciding reads are concrete.
     Certain,
+    /// Those of them that keep the order of the critical sections of each lock (Mathur, Pavlogiannis and Viswanathan, POPL 2021, section 2).
+    SyncPreserving,
 }
 
 /// `None` where there are more than `limit` states.
@@ -91,7 +93,7 @@ impl Search<'_> {
             self.found.deadlocks.insert(blocked);
         }
         nexts.iter().all(|&event| {
-            if !state.is_possible(event) {
+            if !state.is_possible(event) || !self.keeps_order(event, &nexts) {
                 return true;
             }
             let Some(values) = self.values_after(event, values.clone()) else { return true };
@@ -99,6 +101,20 @@ impl Search<'_> {
             state.take(event);
             self.visit(state, values)
         })
+    }
+
+    /// Whether no critical section of the lock that comes later in the trace, and not only shared with this one, was entered before.
+    fn keeps_order(&self, at: usize, nexts: &[usize]) -> bool {
+        let events = &self.input.trace.events;
+        let EventKind::Acquire { lock, mode } = events[at].kind else { return true };
+        self.reorderings != Reorderings::SyncPreserving
+            || !events[at..].iter().zip(at..).any(|(later, place)| {
+                let next = nexts.iter().find(|next| events[**next].thread == later.thread);
+                let taken = next.is_none_or(|next| place < *next);
+                matches!(later.kind, EventKind::Acquire { lock: other, mode: others } if other == lock
+                    && (mode == LockMode::Exclusive || others == LockMode::Exclusive))
+                    && taken
+            })
     }
 
     fn races(&mut self, state: &State, nexts: &[usize], values: &Values) {
