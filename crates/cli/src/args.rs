@@ -1,5 +1,6 @@
 //! Flags, each described once.
 
+use crate::client::ClientArgs;
 use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -41,8 +42,8 @@ pub(crate) enum Command {
     Cxx,
     /// Run a program that `raddle cc` built, with real threads, and report the races of this run
     #[command(
-        after_help = "Exit codes: that of --exit-code when a race was found, 3 when the time limit was reached, 2 when the program \
-                            cannot be run, else the program's own."
+        after_help = "Exit codes: that of --exit-code when a race was found, 3 when the time limit was reached or the client \
+                            failed, 2 when the program cannot be run, else the program's own."
     )]
     Run(RunArgs),
     /// Run a program that `raddle cc` built and record what its threads do; or show such a trace
@@ -54,7 +55,7 @@ pub(crate) enum Command {
     /// reorderings of the recorded events, each confirmed by the program itself
     #[command(
         after_help = "Exit codes: that of --exit-code when an error was confirmed; else, of a program that was run, the program's own (3 \
-                            when its time limit was reached), of a trace 0; 2 when the program cannot be run or the file is no trace."
+                            when its time limit was reached or its client failed), of a trace 0; 2 when the program cannot be run or the file is no trace."
     )]
     Predict(PredictArgs),
     /// Run a program under the schedule of a witness file and show what happens
@@ -152,6 +153,8 @@ pub(crate) struct RunArgs {
     /// End the program after this many seconds and report what was found; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = words::seconds)]
     pub(crate) time_limit: Duration,
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
     /// The exit code when a race was found
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) exit_code: u8,
@@ -185,6 +188,8 @@ pub(crate) struct RecordArgs {
     /// End the program after this many seconds; what was recorded stays; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = words::seconds)]
     pub(crate) time_limit: Duration,
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
     /// The exit code when a race was found
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) exit_code: u8,
@@ -242,6 +247,8 @@ pub(crate) struct PredictArgs {
     /// Read the trace up to this many events
     #[arg(long, value_name = "NUMBER", default_value_t = raddle_driver::USUAL_LIMIT)]
     pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
     /// The exit code when an error was confirmed
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) exit_code: u8,

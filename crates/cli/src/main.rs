@@ -3,6 +3,7 @@
 //! Exit codes: 0 safe and nothing else found; 1 race or other confirmed error; 2 usage, input or tool error; 3 unknown.
 
 mod args;
+mod client;
 mod compiler;
 mod interrupt;
 mod output;
@@ -80,6 +81,7 @@ fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
                     replay.witness.display()
                 );
             };
+            client::announce(&replay.witness);
             let interrupt = interrupt::install();
             let answer = raddle_driver::replay_order(&replay.witness, &replay.inputs, &native, interrupt)?;
             output::write(&answer, &replay.output)

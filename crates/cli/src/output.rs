@@ -62,7 +62,7 @@ pub(crate) fn write_run(answer: &Answer, end: End, output: &OutputArgs) -> anyho
         None => {}
     }
     let mut lines = match end {
-        End::Exited(_) => String::new(),
+        End::Exited(_) | End::Dismissed | End::Unserved => String::new(),
         End::Killed(signal) => format!("raddle: the program was ended by signal {signal}\n"),
         End::Stopped => "raddle: the program was stopped: the time limit was reached\n".to_owned(),
     };
@@ -90,7 +90,7 @@ pub(crate) fn write_predicted(answer: &Answer, end: End, output: &OutputArgs) ->
     }
     if !output.quiet {
         let end = match end {
-            End::Exited(_) => String::new(),
+            End::Exited(_) | End::Dismissed | End::Unserved => String::new(),
             End::Killed(signal) => format!("raddle: the program was ended by signal {signal}\n"),
             End::Stopped => "raddle: the program was stopped: the time limit was reached\n".to_owned(),
         };

@@ -1,7 +1,7 @@
 //! `raddle predict`: record, predict and confirm in one go; or the same from a trace that is there.
 
 use crate::args::PredictArgs;
-use crate::{interrupt, output, progress, run};
+use crate::{client, interrupt, output, progress, run};
 use anyhow::bail;
 use raddle_driver::{Goal, PredictRequest, Replays, RunRequest, Source, Stage, Watching};
 use std::ffi::OsString;
@@ -30,7 +30,11 @@ pub(crate) fn predict(arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
         output::write(&answer, &arguments.output)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let request = request(arguments, kind, file, rest);
+    let request = request(arguments, kind, file.clone(), rest);
+    let is_run = kind == Kind::Trace && request.replays == Replays::Wanted;
+    if is_run && arguments.client.is_none() {
+        client::announce(&file);
+    }
     let interrupt = interrupt::install();
     let line = progress::Line::new(arguments.output.quiet);
     let report = |stage: Stage| line.stage(stage);
@@ -51,15 +55,17 @@ pub(crate) fn predict(arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
 
 fn request(arguments: &PredictArgs, kind: Kind, file: PathBuf, rest: &[OsString]) -> PredictRequest {
     let stdin = arguments.stdin.clone().or_else(redirected);
+    let client = arguments.client.client(arguments.output.quiet);
     let limited = |time: std::time::Duration| (!time.is_zero()).then_some(time);
     let source = match kind {
-        Kind::Trace | Kind::Text => Source::Trace { file, program: arguments.program.clone(), stdin },
+        Kind::Trace | Kind::Text => Source::Trace { file, program: arguments.program.clone(), stdin, client },
         Kind::Program => Source::Program {
             run: RunRequest {
                 program: file.into(),
                 arguments: rest.to_vec(),
                 stdin,
                 time: limited(arguments.run_time_limit),
+                client,
                 options: String::new(),
             },
             trace: arguments.keep_trace.clone(),

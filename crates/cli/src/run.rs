@@ -15,6 +15,7 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitCode> {
         arguments: rest.to_vec(),
         stdin: None,
         time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
+        client: arguments.client.client(arguments.output.quiet),
         options: String::new(),
     };
     let explain = if arguments.explain { Explain::Yes } else { Explain::No };
@@ -31,6 +32,7 @@ pub(crate) fn exit_code(answer: &Answer, end: End, when_found: u8) -> ExitCode {
         (_, End::Exited(code)) => code,
         // As a shell counts it.
         (_, End::Killed(signal)) => 128 + signal,
-        (_, End::Stopped) => output::Exit::Unknown as u8,
+        (_, End::Dismissed) => 0,
+        (_, End::Stopped | End::Unserved) => output::Exit::Unknown as u8,
     })
 }

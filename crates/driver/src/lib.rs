@@ -35,12 +35,12 @@ mod witness;
 pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
 pub use native::{
-    Detail, Driver, End, Explain, RecordRequest, RunRequest, USUAL_LIMIT, cc, record, recorded,
-    run as run_native,
+    Client, ClientOutput, Detail, Driver, End, Explain, RecordRequest, RunRequest, USUAL_LIMIT, cc, record,
+    recorded, run as run_native,
 };
 pub use predicted::{
-    Exported, PredictRequest, Replays, Source, Stage, Watching, export, is_order, predict_std, replay_order,
-    run as predict,
+    Exported, PredictRequest, Replays, Source, Stage, Watching, client_of, export, is_order, predict_std,
+    replay_order, run as predict,
 };
 pub use raddle_config::External;
 pub use raddle_explore::enumerate::Progress;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 pub use raddle_native::cc::Driver;
 pub use raddle_native::trace::{Detail, USUAL_LIMIT};
-pub use raddle_native::{End, RecordRequest, RunRequest};
+pub use raddle_native::{Client, ClientOutput, End, RecordRequest, RunRequest};
 
 /// `raddle cc` and `raddle c++`: the exit status is clang's own.
 pub fn cc(driver: Driver, arguments: Vec<OsString>) -> Result<u8, DriverError> {
@@ -117,7 +117,7 @@ pub(crate) fn config_of(request: &RunRequest, config: Option<PathBuf>) -> Result
 }
 
 fn answer(ran: Ran, config: &Config) -> (Answer, End) {
-    let Ran { mut findings, end, assumptions, gaps, mut warnings, seconds, .. } = ran;
+    let Ran { mut findings, end, assumptions, gaps, client_failure, mut warnings, seconds, .. } = ran;
     findings.retain(|finding| !config.suppressions.iter().any(|one| is_suppressed(finding, one)));
     for (index, finding) in findings.iter_mut().enumerate() {
         finding.id = format!("f{}", index + 1);
@@ -133,7 +133,8 @@ fn answer(ran: Ran, config: &Config) -> (Answer, End) {
         // Such a report is one line, which must not say too much.
         warnings.extend(gaps.iter().map(|gap| format!("the run was not followed in full: {gap}")));
     }
-    reasons.extend(gaps.iter().map(|gap| plain(gap)));
+    reasons.extend(gaps.iter().chain(&client_failure).map(|gap| plain(gap)));
+    warnings.extend(client_failure);
     let outcome = Outcome {
         verdict: if findings.is_empty() { Verdict::Unknown } else { Verdict::Race },
         deadlocks: Deadlocks::Unknown,

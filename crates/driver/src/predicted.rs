@@ -9,16 +9,16 @@ mod again;
 mod confirming;
 mod text;
 
-pub use again::{is_order, replay_order};
+pub use again::{client_of, is_order, replay_order};
 pub use text::{Exported, export, predict_std};
 
 use crate::native::config_of;
-use crate::{Answer, DriverError, Goal};
+use crate::{Answer, DriverError, Goal, plain};
 use confirming::Confirming;
 use raddle_config::Config;
 use raddle_native::enforce::Target;
 use raddle_native::trace;
-use raddle_native::{End, RecordRequest, RunRequest};
+use raddle_native::{Client, End, RecordRequest, RunRequest};
 use raddle_predict::{Deciding, Initial, Input, Options, predict};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -45,8 +45,9 @@ pub struct PredictRequest {
 /// Where the trace comes from.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A file that `raddle record` wrote; another program file with the same content may stand for the one that it names.
-    Trace { file: PathBuf, program: Option<PathBuf>, stdin: Option<PathBuf> },
+    /// A file that `raddle record` wrote; another program file with the same content may stand for the one that it names, another client
+    /// for the one of the recorded run.
+    Trace { file: PathBuf, program: Option<PathBuf>, stdin: Option<PathBuf>, client: Option<Client> },
     /// A program to be recorded; the trace is kept in this file.
     Program { run: RunRequest, trace: Option<PathBuf> },
 }
@@ -81,6 +82,7 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     let folder = folder.map_err(|source| DriverError::Write { path: std::env::temp_dir(), source })?;
     let mut observed = Vec::new();
     let mut warnings = Vec::new();
+    let mut client_failure = None;
     let (file, program, config, end) = match &request.source {
         Source::Trace { file, program, .. } => {
             let config = request.config.as_ref().map(Config::load).transpose()?.unwrap_or_default();
@@ -92,7 +94,8 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
             let file = trace.clone().unwrap_or_else(|| folder.path().join("trace"));
             let ran = raddle_native::record(&RecordRequest { run: run.clone(), trace: file.clone() })?;
             observed = ran.findings;
-            warnings.extend(ran.warnings);
+            warnings.extend(ran.warnings.into_iter().chain(ran.client_failure.clone()));
+            client_failure = ran.client_failure;
             (file, None, config, Some(ran.end))
         }
     };
@@ -114,6 +117,7 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     confirming.observed(observed);
     confirming.all(began)?;
     let mut answer = confirming.answer(&config, &prediction.counts);
+    answer.outcome.unknown_reasons.extend(client_failure.map(|why| plain(&why)));
     answer.warnings.splice(0..0, warnings);
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok((answer, end))

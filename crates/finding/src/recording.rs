@@ -6,6 +6,8 @@ use crate::Frame;
 pub struct Recording {
     pub program: String,
     pub arguments: Vec<String>,
+    /// The command that ran beside it.
+    pub client: Option<String>,
     pub process: u32,
     /// The process said that it ends.
     pub ended: bool,

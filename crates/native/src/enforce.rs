@@ -14,9 +14,10 @@ mod witness;
 pub use witness::Witness;
 
 use crate::binary::{self, Binary};
+use crate::client::{Client, beside};
 use crate::replay::words::Words;
 use crate::run::lines::{Log, Replay, Status as Said, What};
-use crate::run::{End, OPTIONS, OUT, describe, wait_unless};
+use crate::run::{End, OPTIONS, OUT, describe, wait};
 use crate::trace::{Program, Recorded};
 use crate::{Afterwards, NativeError, Plan, record};
 use raddle_base::SiteId;
@@ -58,6 +59,8 @@ pub struct EnforceRequest {
     pub stdin: Option<PathBuf>,
     /// Besides that of this process.
     pub env: Vec<(String, String)>,
+    /// Runs beside the program.
+    pub client: Option<Client>,
     pub plan: EnforcePlan,
     pub afterwards: Afterwards,
     /// For the run; zero: without end.
@@ -80,6 +83,8 @@ pub struct Enforced {
     pub assumptions: Vec<Assumption>,
     /// What was not seen, in words.
     pub gaps: Vec<String>,
+    /// Why the client did not do its work, if so.
+    pub client_failure: Option<String>,
     pub warnings: Vec<String>,
     pub seconds: f64,
 }
@@ -163,7 +168,9 @@ impl Target {
         let began = Instant::now();
         let mut child = command.spawn().map_err(problem)?;
         let limit = (!request.time.is_zero()).then_some(request.time);
-        let end = wait_unless(&mut child, limit, Some(interrupt)).map_err(problem)?;
+        let mut client = beside(&mut child, request.client.as_ref())?;
+        let end = wait(&mut child, limit, client.as_mut(), Some(interrupt)).map_err(problem)?;
+        let client_failure = client.and_then(|client| client.failure());
         let seconds = began.elapsed().as_secs_f64();
         if interrupt.load(Ordering::Relaxed) {
             return Ok(None);
@@ -171,7 +178,8 @@ impl Target {
         // Programs that it starts may write as well.
         let mut log = Log::read(&findings);
         log.lines.retain(|line| line.pid == child.id());
-        Ok(Some(self.judge(&request.plan, &log, end, seconds)))
+        let enforced = self.judge(&request.plan, &log, end, seconds);
+        Ok(Some(Enforced { client_failure, ..enforced }))
     }
 
     fn judge(&self, plan: &EnforcePlan, log: &Log, end: End, seconds: f64) -> Enforced {
@@ -194,6 +202,9 @@ impl Target {
                 let why = match end {
                     _ if blocked.is_some() => "all threads wait before the end of the order".to_owned(),
                     End::Stopped => "the time was over before the end of the order".to_owned(),
+                    End::Dismissed | End::Unserved => {
+                        "the client ended before the end of the order".to_owned()
+                    }
                     End::Killed(signal) => {
                         format!("the program was killed by signal {signal} before the end of the order")
                     }
@@ -224,6 +235,17 @@ impl Target {
         let used = log.assumptions();
         let assumptions = Assumption::ALL.iter().filter(|one| used.contains(one.id)).copied().collect();
         let gaps = log.gaps().into_iter().collect();
-        Enforced { status, reproduced, races, deadlock, end, assumptions, gaps, warnings, seconds }
+        Enforced {
+            status,
+            reproduced,
+            races,
+            deadlock,
+            end,
+            assumptions,
+            gaps,
+            client_failure: None,
+            warnings,
+            seconds,
+        }
     }
 }

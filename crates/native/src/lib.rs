@@ -7,6 +7,7 @@
 
 mod binary;
 pub mod cc;
+mod client;
 pub mod enforce;
 mod error;
 pub mod machine;
@@ -17,6 +18,7 @@ mod run;
 pub mod trace;
 
 pub use binary::is_program;
+pub use client::{Client, ClientOutput};
 pub use error::NativeError;
 pub use raddle_instrument::Keep;
 pub use raddle_runtime::{Afterwards, Plan, Spurious, Step, StepKind, Visible, shows_memory_of};

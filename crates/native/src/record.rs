@@ -24,7 +24,12 @@ pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
     let binary = binary::open(&request.run.program)?;
     let path = binary.path.canonicalize().unwrap_or_else(|_| binary.path.clone());
     let words = request.run.arguments.iter().map(|word| word.to_string_lossy().into_owned());
-    let program = Program { hash: hash(&path)?, path, arguments: words.collect() };
+    let program = Program {
+        hash: hash(&path)?,
+        path,
+        arguments: words.collect(),
+        client: request.run.client.as_ref().map(|client| client.command.clone()),
+    };
     refuse_other_files(&request.trace)?;
     let text = serde_json::to_string(&program).expect("strings always serialise");
     let problem = |error: std::io::Error| NativeError::file(&request.trace, error);

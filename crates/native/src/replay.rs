@@ -14,7 +14,7 @@ pub use debug::{Debugger, debug};
 
 use crate::binary::{self, Binary};
 use crate::run::lines::{Log, Replay, Status, What};
-use crate::run::{End, OPTIONS, OUT, wait_unless};
+use crate::run::{End, OPTIONS, OUT, wait};
 use crate::{NativeError, Plan};
 use raddle_base::SiteId;
 use raddle_event::ProblemKind;
@@ -119,7 +119,7 @@ pub fn replay(request: &ReplayRequest, interrupt: &AtomicBool) -> Result<Option<
     let problem = |error: std::io::Error| NativeError::file(&binary.path, error);
     let mut child = command.spawn().map_err(problem)?;
     let limit = (!request.time.is_zero()).then_some(request.time);
-    let end = wait_unless(&mut child, limit, Some(interrupt)).map_err(problem)?;
+    let end = wait(&mut child, limit, None, Some(interrupt)).map_err(problem)?;
     if end == End::Killed(INTERRUPTED) {
         // Ctrl-C goes to everybody; the program may be quicker than we.
         std::thread::sleep(Duration::from_millis(50));
@@ -229,7 +229,7 @@ fn judge(request: &ReplayRequest, binary: &Binary, log: &Log, end: End) -> Repla
         End::Exited(status) if !followed => Replayed::Diverged(format!(
             "the program ended with status {status} before the end of the schedule"
         )),
-        End::Exited(_) | End::Killed(_) => Replayed::NotReproduced(match request.claim {
+        End::Exited(_) | End::Killed(_) | End::Dismissed | End::Unserved => Replayed::NotReproduced(match request.claim {
             Claim::Race(a, b) if [a, b].iter().any(|end| !words.has_check(request, *end)) => {
                 "the program followed the schedule, but has no check of its own for one of the two accesses, since another one \
                  stands for it; replayed without a program, every access has one"

@@ -9,6 +9,7 @@ pub(crate) mod lines;
 
 use crate::NativeError;
 use crate::binary::{self, Binary};
+use crate::client::{Client, Running, beside};
 use lines::Log;
 use raddle_finding::{Assumption, Finding};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -30,6 +31,8 @@ pub struct RunRequest {
     /// Instead of the standard input of this process.
     pub stdin: Option<PathBuf>,
     pub time: Option<Duration>,
+    /// Runs beside the program, which is told to end when it has ended.
+    pub client: Option<Client>,
     /// For the run-time library: `key=value`, separated by commas.
     pub options: String,
 }
@@ -43,6 +46,8 @@ pub struct Ran {
     pub assumptions: Vec<Assumption>,
     /// What was not seen, in words.
     pub gaps: Vec<String>,
+    /// Why the client did not do its work, if so.
+    pub client_failure: Option<String>,
     pub warnings: Vec<String>,
     pub seconds: f64,
     /// Files that processes other than the first have recorded.
@@ -56,6 +61,10 @@ pub enum End {
     Killed(u8),
     /// The time was over.
     Stopped,
+    /// By the signal that it got when its client had ended.
+    Dismissed,
+    /// The client failed; the program did not.
+    Unserved,
 }
 
 /// Names of the run-time library's own variables.
@@ -89,7 +98,10 @@ pub(crate) fn run_with(
     }
     let began = Instant::now();
     let mut child = command.spawn().map_err(|error| NativeError::file(&binary.path, error))?;
-    let end = wait(&mut child, request.time).map_err(|error| NativeError::file(&binary.path, error))?;
+    let mut client = beside(&mut child, request.client.as_ref())?;
+    let end = wait(&mut child, request.time, client.as_mut(), None)
+        .map_err(|error| NativeError::file(&binary.path, error))?;
+    let client_failure = client.and_then(|client| client.failure());
     let seconds = began.elapsed().as_secs_f64();
     let log = sink.read();
     let mut warnings = log.warnings();
@@ -111,7 +123,8 @@ pub(crate) fn run_with(
     let gaps = log.gaps().into_iter().collect();
     let used = log.assumptions();
     let assumptions = Assumption::ALL.iter().filter(|one| used.contains(one.id)).copied().collect();
-    Ok(Ran { findings, end, assumptions, gaps, warnings, seconds, traces: log.traces() })
+    let traces = log.traces();
+    Ok(Ran { findings, end, assumptions, gaps, client_failure, warnings, seconds, traces })
 }
 
 /// Where the program writes what it finds.
@@ -156,34 +169,53 @@ impl Sink {
 /// Time that a program gets to end by itself once it was told to.
 const GRACE: Duration = Duration::from_secs(2);
 
-fn wait(child: &mut Child, limit: Option<Duration>) -> std::io::Result<End> {
-    wait_unless(child, limit, None)
-}
-
-/// The same; once `interrupt` is set the program is killed.
-pub(crate) fn wait_unless(
+/// Waits for the end of the program, and tells it to end when the time is over or its client has ended; once `interrupt` is set it
+/// is killed.
+pub(crate) fn wait(
     child: &mut Child,
     limit: Option<Duration>,
+    mut client: Option<&mut Running>,
     interrupt: Option<&AtomicBool>,
 ) -> std::io::Result<End> {
     let began = Instant::now();
     let mut pause = Duration::from_micros(200);
-    let mut told: Option<Instant> = None;
+    // When, and as what that counts.
+    let mut told: Option<(Instant, End)> = None;
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(if told.is_some() { End::Stopped } else { ended(status) });
+            let has_failed = client.is_some_and(|client| client.dismiss());
+            return Ok(match (told, ended(status)) {
+                (Some((_, End::Dismissed)), End::Exited(0)) | (None, End::Exited(0)) if has_failed => {
+                    End::Unserved
+                }
+                (Some((_, End::Dismissed)), End::Killed(signal)) if is_telling(signal) => {
+                    if has_failed {
+                        End::Unserved
+                    } else {
+                        End::Dismissed
+                    }
+                }
+                (Some((_, End::Dismissed)) | None, end) => end,
+                (Some((_, end)), _) => end,
+            });
         }
         if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
-            told.get_or_insert_with(Instant::now);
+            told = told.or(Some((Instant::now(), End::Stopped)));
             tell(child, Signal::KILL);
         }
-        let over = limit.is_some_and(|limit| began.elapsed() >= limit);
-        match told {
-            None if over => {
-                told = Some(Instant::now());
+        let why = if limit.is_some_and(|limit| began.elapsed() >= limit) {
+            Some(End::Stopped)
+        } else if client.as_mut().is_some_and(|client| client.has_ended()) {
+            Some(End::Dismissed)
+        } else {
+            None
+        };
+        match (told, why) {
+            (None, Some(why)) => {
+                told = Some((Instant::now(), why));
                 tell(child, Signal::TERM);
             }
-            Some(at) if at.elapsed() >= GRACE => tell(child, Signal::KILL),
+            (Some((at, _)), _) if at.elapsed() >= GRACE => tell(child, Signal::KILL),
             _ => {}
         }
         std::thread::sleep(pause);
@@ -194,6 +226,10 @@ pub(crate) fn wait_unless(
 fn tell(child: &Child, signal: Signal) {
     // It may have ended this moment.
     let _ = i32::try_from(child.id()).ok().and_then(Pid::from_raw).map(|pid| kill_process(pid, signal));
+}
+
+fn is_telling(signal: u8) -> bool {
+    [Signal::TERM, Signal::KILL].iter().any(|one| one.as_raw() == i32::from(signal))
 }
 
 fn ended(status: ExitStatus) -> End {

@@ -31,6 +31,11 @@ pub fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
     events::read(path, limit)
 }
 
+/// What the file says about the program alone.
+pub fn program(path: &Path) -> Result<Program, TraceError> {
+    events::program(&logs::Logs::open(path)?)
+}
+
 /// As many events as fit into a few gigabytes.
 pub const USUAL_LIMIT: usize = 50_000_000;
 
@@ -66,6 +71,9 @@ pub struct Program {
     /// Of the program's file.
     pub hash: String,
     pub arguments: Vec<String>,
+    /// The command that ran beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 /// A piece of memory during one life.

@@ -72,6 +72,7 @@ impl Case {
             arguments: Vec::new(),
             stdin: None,
             time,
+            client: None,
             options: String::new(),
         };
         // What may deadlock does so now and then.
@@ -151,6 +152,7 @@ impl Case {
             arguments: Vec::new(),
             stdin: None,
             env: Vec::new(),
+            client: None,
             plan: self.target.plan(&self.recorded, order, wanted).expect("it can be planned"),
             afterwards: Afterwards::GoesOn,
             time: Duration::from_secs(60),

@@ -13,6 +13,9 @@ pub fn recording(recording: &Recording) -> String {
         .collect();
     let end = if recording.ended { "ended by itself" } else { "did not say that it ends" };
     let _ = writeln!(out, "trace of {} (process {}), which {end}", words.join(" "), recording.process);
+    if let Some(client) = &recording.client {
+        let _ = writeln!(out, "client: {}", client.escape_debug());
+    }
     let Recording { events, threads, bytes, .. } = recording;
     let _ = writeln!(out, "events: {events}, threads: {threads}, bytes: {bytes}");
     for (kind, count) in &recording.kinds {
@@ -51,6 +54,7 @@ pub fn recording_json(recording: &Recording) -> String {
         schema: 1,
         program: &recording.program,
         arguments: &recording.arguments,
+        client: recording.client.as_deref(),
         process: recording.process,
         ended: recording.ended,
         bytes: recording.bytes,
@@ -92,6 +96,8 @@ struct Report<'a> {
     schema: u32,
     program: &'a str,
     arguments: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<&'a str>,
     process: u32,
     ended: bool,
     bytes: u64,

@@ -1,5 +1,6 @@
 //! `raddle predict`, as a user runs it.
 
+mod clients;
 mod scenarios;
 mod usage;
 
@@ -13,6 +14,10 @@ fn root() -> PathBuf {
 fn raddle(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
     command.args(arguments).current_dir(folder).output().expect("raddle can be started")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Builds a program with all checks and gives its path.

@@ -1,13 +1,9 @@
 //! Traces, schedules, wrong arguments and broken files.
 
-use super::{built, raddle, root};
+use super::{built, raddle, root, said};
 use std::path::Path;
 
 const COMMUTES: &str = "tests/predict/scenarios/commute_write_write.c";
-
-fn said(output: &std::process::Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
 
 #[test]
 fn a_trace_is_predicted_and_its_schedule_replayed() {

@@ -4,8 +4,8 @@ use crate::{Answer, DriverError, Native, plain};
 use raddle_finding::{
     Confirmation, Deadlocks, Evidence, Finding, FindingKind, Outcome, Stats, UnknownReason, Verdict,
 };
-use raddle_native::Afterwards;
 use raddle_native::enforce::{EnforceRequest, Status, Target, Witness};
+use raddle_native::{Afterwards, Client, ClientOutput};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -13,6 +13,20 @@ use std::time::Instant;
 /// Whether the file is such an order.
 pub fn is_order(path: &Path) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| Witness::is_witness(&text))
+}
+
+/// The command that the file, a trace or an order, wants to run beside the program.
+pub fn client_of(path: &Path) -> Option<String> {
+    let order = std::fs::read_to_string(path).ok().and_then(|text| Witness::parse(&text).ok());
+    match order {
+        Some(order) => order.program.client,
+        None => raddle_native::trace::program(path).ok().and_then(|program| program.client),
+    }
+}
+
+/// In a run that is made again nobody wants to see what a client prints.
+pub(super) fn beside(command: Option<String>) -> Option<Client> {
+    command.map(|command| Client { command, output: ClientOutput::Dropped })
 }
 
 /// Runs the program under the order as often as was asked for. `programs` may name the program, if it is not where it was recorded.
@@ -32,6 +46,7 @@ pub fn replay_order(
         arguments: witness.program.arguments.clone(),
         stdin: witness.stdin.clone(),
         env: Vec::new(),
+        client: beside(witness.program.client.clone()),
         plan: witness.plan.clone(),
         afterwards: Afterwards::GoesOn,
         time: native.time,
@@ -54,6 +69,7 @@ pub fn replay_order(
                 }
                 Status::Followed => "the order was followed, and it was not seen".to_owned(),
             }));
+            reasons.extend(enforced.client_failure.as_deref().map(plain));
         }
         for finding in enforced.races.into_iter().chain(enforced.deadlock) {
             let places = |finding: &Finding| {

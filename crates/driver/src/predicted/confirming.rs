@@ -1,5 +1,6 @@
 //! Candidates one by one, until each pair of places was seen to race or all its candidates were tried.
 
+use super::again::beside;
 use super::{PredictRequest, Replays, Source, Stage, Watching};
 use crate::native::is_suppressed;
 use crate::{Answer, DriverError, Goal, plain, witness};
@@ -10,7 +11,7 @@ use raddle_finding::{
     PredictionCounts, Stats, UnknownReason, Verdict,
 };
 use raddle_native::enforce::{EnforceRequest, Enforced, Status, Target, Wanted, Witness};
-use raddle_native::trace::{Named, Recorded};
+use raddle_native::trace::{Named, Program, Recorded};
 use raddle_native::{Afterwards, End};
 use raddle_predict::{Candidate, Counts, Error, Method, Options, Prediction};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +53,8 @@ pub(super) struct Confirming<'a> {
     watching: Watching<'a>,
     named: Named<'a>,
     stdin: Option<PathBuf>,
+    /// What runs beside the program.
+    client: Option<String>,
     known: BTreeSet<Key>,
     found: Vec<Finding>,
     /// Certain candidates that were not seen, by what they show.
@@ -75,10 +78,11 @@ impl<'a> Confirming<'a> {
         prediction: &'a Prediction,
         watching: Watching<'a>,
     ) -> Result<Self, DriverError> {
-        let (program, stdin) = match &request.source {
-            Source::Trace { program, stdin, .. } => (program.as_deref(), stdin.clone()),
-            Source::Program { run, .. } => (None, run.stdin.clone()),
+        let (program, stdin, client) = match &request.source {
+            Source::Trace { program, stdin, client, .. } => (program.as_deref(), stdin.clone(), client),
+            Source::Program { run, .. } => (None, run.stdin.clone(), &run.client),
         };
+        let client = client.as_ref().map(|client| &client.command).or(recorded.program.client.as_ref());
         let (named, warnings) = recorded.named(program)?;
         Ok(Self {
             request,
@@ -88,6 +92,7 @@ impl<'a> Confirming<'a> {
             watching,
             named,
             stdin,
+            client: client.cloned(),
             known: BTreeSet::new(),
             found: Vec::new(),
             unconfirmed: BTreeMap::new(),
@@ -185,6 +190,7 @@ impl<'a> Confirming<'a> {
             arguments: self.recorded.program.arguments.clone(),
             stdin: self.stdin.clone(),
             env: Vec::new(),
+            client: beside(self.client.clone()),
             plan,
             afterwards: Afterwards::GoesOn,
             time: self.request.run_time,
@@ -234,7 +240,7 @@ impl<'a> Confirming<'a> {
             )
         });
         let text = Witness {
-            program: self.recorded.program.clone(),
+            program: Program { client: self.client.clone(), ..self.recorded.program.clone() },
             stdin: request.stdin.clone(),
             shows: shows.collect(),
             plan: request.plan.clone(),
@@ -370,7 +376,8 @@ impl<'a> Confirming<'a> {
 
 /// Why what a run was for was not seen, if it was not.
 fn words(enforced: &Enforced) -> String {
-    match &enforced.status {
+    let client = enforced.client_failure.as_ref().map_or(String::new(), |why| format!("; {why}"));
+    let words = match &enforced.status {
         Status::Diverged { step, steps, why } => {
             format!("the program diverged from the order at step {} of {steps}: {why}", step + 1)
         }
@@ -380,5 +387,6 @@ fn words(enforced: &Enforced) -> String {
             }
             _ => "the order was followed, and it was not seen".to_owned(),
         },
-    }
+    };
+    words + &client
 }

@@ -33,6 +33,9 @@ impl Witness {
         put("program", &self.program.path.to_string_lossy());
         put("hash", &self.program.hash);
         self.program.arguments.iter().for_each(|argument| put("argument", argument));
+        if let Some(client) = &self.program.client {
+            put("client", client);
+        }
         if let Some(stdin) = &self.stdin {
             put("stdin", &stdin.to_string_lossy());
         }
@@ -69,6 +72,7 @@ impl Witness {
                 "program" => program.path = PathBuf::from(value),
                 "hash" => program.hash = value,
                 "argument" => program.arguments.push(value),
+                "client" => program.client = Some(value),
                 "stdin" => stdin = Some(PathBuf::from(value)),
                 "blocked" => {
                     let (thread, site) = value.split_once(' ').ok_or_else(bad)?;
@@ -115,6 +119,7 @@ mod tests {
             path: "a b/c".into(),
             hash: "12".to_owned(),
             arguments: vec![String::new(), "x\ny\\".to_owned(), "schedule:".to_owned()],
+            client: Some("get 1\nget 2".to_owned()),
         };
         let plan = EnforcePlan { plan: Plan::default(), blocked: [(1, 7), (2, 9)].into() };
         let witness = Witness {

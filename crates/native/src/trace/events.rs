@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
     let mut logs = Logs::open(path)?;
-    let program: Program = serde_json::from_str(&logs.header.text)
-        .map_err(|error| logs.error(format!("the header is damaged: {error}")))?;
+    let program = program(&logs)?;
     let control = logs.header.control;
     let (limit, objects) = plausible(logs.bytes, limit);
     let mut reading = Reading::new(limit, objects);
@@ -59,6 +58,11 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
         ended: control.ended,
         bytes: logs.bytes,
     })
+}
+
+pub(super) fn program(logs: &Logs) -> Result<Program, TraceError> {
+    serde_json::from_str(&logs.header.text)
+        .map_err(|error| logs.error(format!("the header is damaged: {error}")))
 }
 
 /// How many events and objects a file of this size may have. An entry may stand for many: a damaged number must not cost gigabytes. Traces

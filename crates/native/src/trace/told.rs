@@ -80,6 +80,7 @@ impl Recorded {
         Recording {
             program: self.program.path.display().to_string(),
             arguments: self.program.arguments.clone(),
+            client: self.program.client.clone(),
             process: self.process,
             ended: self.ended,
             bytes: self.bytes,

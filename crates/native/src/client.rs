@@ -1,0 +1,120 @@
+//! A command beside a program under test: most servers do nothing without a client.
+//!
+//! It runs by `sh -c` in a process group of its own, with the environment and the folder of this process and nothing to read. When it has ended,
+//! what is left of its group is killed and the program is told to end; when the program ends first, the group is killed.
+
+use crate::NativeError;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// For `sh -c`.
+    pub command: String,
+    pub output: ClientOutput,
+}
+
+/// Where everything goes that it prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientOutput {
+    /// To the standard error of this process.
+    Shown,
+    Dropped,
+}
+
+/// A client that was started.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    status: Option<ExitStatus>,
+    /// The program ended first.
+    was_killed: bool,
+}
+
+/// A program that ends at the wish of its client may be the quicker one.
+const GRACE: Duration = Duration::from_millis(100);
+
+impl Client {
+    fn start(&self) -> Result<Running, NativeError> {
+        let problem = |error: std::io::Error| NativeError::file("sh", error);
+        let stream = || match self.output {
+            ClientOutput::Shown => std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from),
+            ClientOutput::Dropped => Ok(Stdio::null()),
+        };
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&self.command).stdin(Stdio::null()).process_group(0);
+        command.stdout(stream().map_err(problem)?).stderr(stream().map_err(problem)?);
+        Ok(Running { child: command.spawn().map_err(problem)?, status: None, was_killed: false })
+    }
+}
+
+/// The client, beside a program that was started just now; without it the program has nothing to do.
+pub(crate) fn beside(program: &mut Child, client: Option<&Client>) -> Result<Option<Running>, NativeError> {
+    let Some(client) = client else { return Ok(None) };
+    client.start().map(Some).inspect_err(|_| {
+        // It is this process's own, and nobody waits for it any more.
+        let _ = program.kill().and_then(|()| program.wait());
+    })
+}
+
+impl Running {
+    /// Whether it has ended, and with it everything that it started.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        if self.status.is_some() {
+            return true;
+        }
+        let Some(pid) = self.pid() else { return true };
+        // Until it is waited for, its number is no other group's.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_))) {
+            self.kill();
+        }
+        self.status.is_some()
+    }
+
+    /// The program has ended. Whether the client has failed before.
+    pub(crate) fn dismiss(&mut self) -> bool {
+        let began = Instant::now();
+        while !self.has_ended() {
+            if began.elapsed() >= GRACE {
+                self.was_killed = true;
+                self.kill();
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.status.is_some_and(|status| !status.success())
+    }
+
+    /// Why it did not do its work, if so.
+    pub(crate) fn failure(&self) -> Option<String> {
+        if self.was_killed {
+            return Some("the program ended before its client".to_owned());
+        }
+        let status = self.status.filter(|status| !status.success())?;
+        Some(match (status.code(), status.signal()) {
+            (Some(code), _) => format!("the client failed with status {code}"),
+            (None, signal) => format!("the client was killed by signal {}", signal.unwrap_or(0)),
+        })
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+    }
+
+    fn kill(&mut self) {
+        if self.status.is_none() {
+            self.pid().map(|pid| kill_process_group(pid, Signal::KILL).ok());
+            self.status = self.child.wait().ok();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
