@@ -8,6 +8,7 @@
 //! What is reported was seen in a real run. Errs towards `not reproduced`: a program whose path depends on the clock, on input
 //! from outside or on addresses may diverge from an order that exists.
 
+mod beside;
 mod plan;
 mod witness;
 
@@ -16,7 +17,7 @@ pub use witness::Witness;
 use crate::binary::{self, Binary};
 use crate::replay::words::Words;
 use crate::run::lines::{Log, Replay, Status as Said, What};
-use crate::run::{End, OPTIONS, OUT, describe, wait_unless};
+use crate::run::{End, OPTIONS, OUT, TRACE, describe, wait_unless};
 use crate::trace::{Program, Recorded};
 use crate::{Afterwards, NativeError, Plan, record};
 use raddle_base::SiteId;
@@ -32,6 +33,8 @@ use std::time::{Duration, Instant};
 /// A program that was recorded, to be run in other orders.
 pub struct Target {
     binary: Binary,
+    /// Of the program's file.
+    hash: String,
 }
 
 /// What an order is for, by events of the trace that are not in the order but come next in their threads.
@@ -64,6 +67,8 @@ pub struct EnforceRequest {
     pub time: Duration,
     /// No step for so long is a divergence; 10 seconds unless given.
     pub patience: Option<Duration>,
+    /// The run is recorded there.
+    pub trace: Option<PathBuf>,
 }
 
 /// What one run under an order showed.
@@ -105,7 +110,7 @@ impl Target {
         if record::hash(path)? != recorded.hash {
             return Err(NativeError::OtherProgram { path: path.to_owned() });
         }
-        Ok(Self { binary: binary::open(path.as_os_str())? })
+        Ok(Self { binary: binary::open(path.as_os_str())?, hash: recorded.hash.clone() })
     }
 
     /// Places of events whose reads may decide what a thread does: its way, an address, what nobody records. A write there stands for a read
@@ -159,6 +164,14 @@ impl Target {
         command.args(&request.arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
         command.envs(request.env.iter().map(|(name, value)| (name, value)));
         command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
+        match &request.trace {
+            Some(trace) => {
+                let path = self.binary.path.canonicalize().unwrap_or_else(|_| self.binary.path.clone());
+                let (hash, arguments) = (self.hash.clone(), request.arguments.clone());
+                command.env(TRACE, record::begin(trace, &Program { path, hash, arguments })?)
+            }
+            None => command.env_remove(TRACE),
+        };
         let problem = |error: std::io::Error| NativeError::file(&self.binary.path, error);
         let began = Instant::now();
         let mut child = command.spawn().map_err(problem)?;
@@ -215,7 +228,10 @@ impl Target {
                     waiting.thread == thread && (site == 0 || waits == site)
                 })
             };
-            plan.blocked.iter().all(|(thread, site)| at(*thread, *site))
+            match plan.plan.steering {
+                Some(_) => self.stand_at(replay, plan.blocked.values().copied().collect()),
+                None => plan.blocked.iter().all(|(thread, site)| at(*thread, *site)),
+            }
         };
         let reproduced = match plan.blocked.is_empty() {
             true => said(Said::Reproduced).is_some(),
@@ -225,5 +241,16 @@ impl Target {
         let assumptions = Assumption::ALL.iter().filter(|one| used.contains(one.id)).copied().collect();
         let gaps = log.gaps().into_iter().collect();
         Enforced { status, reproduced, races, deadlock, end, assumptions, gaps, warnings, seconds }
+    }
+
+    /// Whether each of these places has a waiting thread of its own: the threads of a steered run may have other numbers.
+    fn stand_at(&self, replay: &Replay, mut places: Vec<u32>) -> bool {
+        for waiting in &replay.threads {
+            let stands = plan::original(&self.binary.sites, SiteId(waiting.site));
+            if let Some(at) = places.iter().position(|place| *place == stands) {
+                places.swap_remove(at);
+            }
+        }
+        places.iter().all(|place| *place == 0)
     }
 }

@@ -1,5 +1,6 @@
 //! `raddle predict`, as a user runs it.
 
+mod paths;
 mod scenarios;
 mod usage;
 
