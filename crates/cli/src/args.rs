@@ -226,6 +226,9 @@ pub(crate) struct PredictArgs {
     /// Reorderings that are tried for each pair of places until one is confirmed
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub(crate) candidates: usize,
+    /// Runs that are explored beside the reorderings of a pair where the program followed none to the error; 0: none
+    #[arg(long, value_name = "COUNT", default_value_t = 24)]
+    pub(crate) divergence_runs: usize,
     /// Stop at the first error that is confirmed
     #[arg(long)]
     pub(crate) first: bool,

@@ -77,6 +77,7 @@ fn request(arguments: &PredictArgs, kind: Kind, file: PathBuf, rest: &[OsString]
         time: limited(arguments.time_limit),
         run_time: arguments.run_time_limit,
         candidates: arguments.candidates,
+        beside: arguments.divergence_runs,
         limit: arguments.limit,
         replays: if arguments.no_replay { Replays::Unwanted } else { Replays::Wanted },
         goal: if arguments.first { Goal::FirstRace } else { Goal::AllRaces },

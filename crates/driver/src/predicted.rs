@@ -6,6 +6,7 @@
 //! the recorded one were not looked at.
 
 mod again;
+mod beside;
 mod confirming;
 mod text;
 
@@ -34,6 +35,8 @@ pub struct PredictRequest {
     pub run_time: Duration,
     /// Candidates that are tried for each pair of places.
     pub candidates: usize,
+    /// Runs beside the orders of a pair of places that diverged, where all did.
+    pub beside: usize,
     /// Events of the trace that are read.
     pub limit: usize,
     pub replays: Replays,

@@ -118,6 +118,8 @@ pub struct PredictionCounts {
     pub candidates: u64,
     pub replayed: u64,
     pub feasible: u64,
+    /// Runs beside orders that the program did not follow.
+    pub explored: u64,
 }
 
 /// The columns of the 2008 paper's Table 1 besides the number of runs; the first four are counted on two runs.

@@ -8,6 +8,7 @@
 //! What is reported was seen in a real run. Errs towards `not reproduced`: a program whose path depends on the clock, on input
 //! from outside or on addresses may diverge from an order that exists.
 
+mod beside;
 mod plan;
 mod witness;
 
@@ -17,7 +18,7 @@ use crate::binary::{self, Binary};
 use crate::client::{Client, beside};
 use crate::replay::words::Words;
 use crate::run::lines::{Log, Replay, Status as Said, What};
-use crate::run::{End, OPTIONS, OUT, describe, wait};
+use crate::run::{End, OPTIONS, OUT, TRACE, describe, wait};
 use crate::trace::{Program, Recorded};
 use crate::{Afterwards, NativeError, Plan, record};
 use raddle_base::SiteId;
@@ -33,6 +34,8 @@ use std::time::{Duration, Instant};
 /// A program that was recorded, to be run in other orders.
 pub struct Target {
     binary: Binary,
+    /// Of the program's file.
+    hash: String,
 }
 
 /// What an order is for, by events of the trace that are not in the order but come next in their threads.
@@ -67,6 +70,8 @@ pub struct EnforceRequest {
     pub time: Duration,
     /// No step for so long is a divergence; 10 seconds unless given.
     pub patience: Option<Duration>,
+    /// The run is recorded there.
+    pub trace: Option<PathBuf>,
 }
 
 /// What one run under an order showed.
@@ -110,7 +115,7 @@ impl Target {
         if record::hash(path)? != recorded.hash {
             return Err(NativeError::OtherProgram { path: path.to_owned() });
         }
-        Ok(Self { binary: binary::open(path.as_os_str())? })
+        Ok(Self { binary: binary::open(path.as_os_str())?, hash: recorded.hash.clone() })
     }
 
     /// Places of events whose reads may decide what a thread does: its way, an address, what nobody records. A write there stands for a read
@@ -164,6 +169,19 @@ impl Target {
         command.args(&request.arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
         command.envs(request.env.iter().map(|(name, value)| (name, value)));
         command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
+        match &request.trace {
+            Some(trace) => {
+                let path = self.binary.path.canonicalize().unwrap_or_else(|_| self.binary.path.clone());
+                let program = Program {
+                    path,
+                    hash: self.hash.clone(),
+                    arguments: request.arguments.clone(),
+                    client: request.client.as_ref().map(|client| client.command.clone()),
+                };
+                command.env(TRACE, record::begin(trace, &program)?)
+            }
+            None => command.env_remove(TRACE),
+        };
         let problem = |error: std::io::Error| NativeError::file(&self.binary.path, error);
         let began = Instant::now();
         let mut child = command.spawn().map_err(problem)?;
@@ -226,7 +244,10 @@ impl Target {
                     waiting.thread == thread && (site == 0 || waits == site)
                 })
             };
-            plan.blocked.iter().all(|(thread, site)| at(*thread, *site))
+            match plan.plan.steering {
+                Some(_) => self.stand_at(replay, plan.blocked.values().copied().collect()),
+                None => plan.blocked.iter().all(|(thread, site)| at(*thread, *site)),
+            }
         };
         let reproduced = match plan.blocked.is_empty() {
             true => said(Said::Reproduced).is_some(),
@@ -247,5 +268,16 @@ impl Target {
             warnings,
             seconds,
         }
+    }
+
+    /// Whether each of these places has a waiting thread of its own: the threads of a steered run may have other numbers.
+    fn stand_at(&self, replay: &Replay, mut places: Vec<u32>) -> bool {
+        for waiting in &replay.threads {
+            let stands = plan::original(&self.binary.sites, SiteId(waiting.site));
+            if let Some(at) = places.iter().position(|place| *place == stands) {
+                places.swap_remove(at);
+            }
+        }
+        places.iter().all(|place| *place == 0)
     }
 }

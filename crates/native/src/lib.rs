@@ -21,7 +21,9 @@ pub use binary::is_program;
 pub use client::{Client, ClientOutput};
 pub use error::NativeError;
 pub use raddle_instrument::Keep;
-pub use raddle_runtime::{Afterwards, Plan, Spurious, Step, StepKind, Visible, shows_memory_of};
+pub use raddle_runtime::{
+    Afterwards, Plan, Preference, Spurious, Steering, Step, StepKind, Visible, shows_memory_of,
+};
 pub use record::{RecordRequest, record, run_explained};
 pub use replay::{Checks, Claim, Debugger, Nth, ReplayRequest, Replayed, debug, replay};
 pub use run::{End, Ran, RunRequest, run};

@@ -30,12 +30,7 @@ pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
         arguments: words.collect(),
         client: request.run.client.as_ref().map(|client| client.command.clone()),
     };
-    refuse_other_files(&request.trace)?;
-    let text = serde_json::to_string(&program).expect("strings always serialise");
-    let problem = |error: std::io::Error| NativeError::file(&request.trace, error);
-    std::fs::write(&request.trace, new_header(&text)).map_err(problem)?;
-    // The program may change its folder.
-    let trace = request.trace.canonicalize().map_err(problem)?;
+    let trace = begin(&request.trace, &program)?;
     let mut run = request.run.clone();
     let comma = if run.options.is_empty() { "" } else { "," };
     run.options = format!("mode=record{comma}{}", run.options);
@@ -45,6 +40,15 @@ pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
     ran.gaps = others;
     ran.warnings.extend::<Vec<String>>(of_trace);
     Ok(ran)
+}
+
+/// Writes the header of a trace of the program, and gives its whole path: the program may change its folder.
+pub(crate) fn begin(trace: &Path, program: &Program) -> Result<PathBuf, NativeError> {
+    refuse_other_files(trace)?;
+    let text = serde_json::to_string(program).expect("strings always serialise");
+    let problem = |error: std::io::Error| NativeError::file(trace, error);
+    std::fs::write(trace, new_header(&text)).map_err(problem)?;
+    trace.canonicalize().map_err(problem)
 }
 
 /// How the recorder's own gaps begin.

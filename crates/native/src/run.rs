@@ -69,7 +69,7 @@ pub enum End {
 
 /// Names of the run-time library's own variables.
 pub(crate) const OUT: &str = "RADDLE_OUT";
-const TRACE: &str = "RADDLE_TRACE";
+pub(crate) const TRACE: &str = "RADDLE_TRACE";
 pub(crate) const OPTIONS: &str = "RADDLE_OPTIONS";
 
 /// Runs the program to its end.

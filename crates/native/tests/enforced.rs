@@ -157,6 +157,7 @@ impl Case {
             afterwards: Afterwards::GoesOn,
             time: Duration::from_secs(60),
             patience: Some(Duration::from_secs(20)),
+            trace: None,
         };
         change(&mut request);
         let enforced = self.target.enforce(&request, &AtomicBool::new(false)).expect("it can be run");

@@ -51,6 +51,7 @@ pub fn json(outcome: &Outcome) -> String {
                 candidates: counts.candidates,
                 replayed: counts.replayed,
                 feasible: counts.feasible,
+                explored: counts.explored,
             }),
             pruning: outcome.stats.pruning.map(|counts| PruningJson {
                 threads: counts.threads,
@@ -173,6 +174,7 @@ struct PredictionJson {
     candidates: u64,
     replayed: u64,
     feasible: u64,
+    explored: u64,
 }
 
 #[derive(Serialize)]

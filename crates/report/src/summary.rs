@@ -40,6 +40,9 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
         if let Some(explored) = outcome.stats.explored {
             line.push_str(&format!(", {} of random schedules", percent(explored)));
         }
+        if let Some(counts) = outcome.stats.prediction.filter(|counts| counts.explored > 0) {
+            line.push_str(&format!(", {} of them explored beside diverged orders", counts.explored));
+        }
     }
     line
 }

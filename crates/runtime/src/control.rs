@@ -22,6 +22,7 @@ pub mod pairs;
 mod plan;
 pub mod schedule;
 mod semaphore;
+mod steering;
 mod threads;
 
 pub use birth::CONSISTENT;
@@ -30,6 +31,7 @@ pub use model::{Model, Note, Noted, Spurious};
 #[cfg_attr(not(feature = "program"), allow(unused_imports))]
 pub use operation::{Family, Happened, How, Kind, Operation, Outcome, SECTION};
 pub use plan::{Afterwards, Plan, Step, Visible};
+pub use steering::{Preference, Steering};
 
 use crate::explore;
 use crate::observe::{self, Mode};

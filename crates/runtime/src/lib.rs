@@ -64,7 +64,7 @@ pub mod trace;
 mod walks;
 mod wrapped;
 
-pub use control::{Afterwards, Kind as StepKind, Plan, Spurious, Step, Visible};
+pub use control::{Afterwards, Kind as StepKind, Plan, Preference, Spurious, Steering, Step, Visible};
 pub use wrapped::{WRAPPED, shows_memory_of};
 
 /// What is compiled into each program, as C for clang 19.

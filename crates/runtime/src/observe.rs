@@ -24,7 +24,7 @@ pub enum Mode {
     Run,
     /// The detector, and a trace of what happens.
     Record,
-    /// The detector, under an enforced schedule.
+    /// The detector, under an enforced schedule; and a trace, where one is asked for.
     Replay,
     /// A schedule from outside, no detector.
     Explore,
@@ -94,18 +94,11 @@ pub fn access(thread: &mut Thread, access: Access) {
         Mode::Explore => explore::access(thread, access),
         Mode::Run | Mode::Record => {}
     }
-    let detector = match mode() {
-        Mode::Record => {
-            if record::is_on() {
-                record::access(thread, &access);
-            }
-            Detector::Follows
-        }
-        Mode::Run | Mode::Replay => Detector::Follows,
-        Mode::Explore => Detector::Stays,
-    };
-    if detector == Detector::Stays {
+    if mode() == Mode::Explore {
         return;
+    }
+    if matches!(mode(), Mode::Record | Mode::Replay) && record::is_on() {
+        record::access(thread, &access);
     }
     if mode() == Mode::Replay {
         control::calls::accessed(thread, &access);

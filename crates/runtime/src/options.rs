@@ -79,7 +79,7 @@ pub unsafe fn read(mut environment: *const *const c_char) {
 /// Programs that this one starts have none of it.
 pub unsafe fn hide(mut environment: *const *const c_char) {
     while !(*environment).is_null() {
-        for name in [c"RADDLE_OUT=", c"RADDLE_OPTIONS="] {
+        for name in [c"RADDLE_OUT=", c"RADDLE_TRACE=", c"RADDLE_OPTIONS="] {
             let entry = (*environment).cast_mut();
             if libc::strncmp(entry, name.as_ptr(), name.count_bytes()) == 0 {
                 *entry.add(name.count_bytes()) = 0;

@@ -1,6 +1,7 @@
 //! `raddle predict`, as a user runs it.
 
 mod clients;
+mod paths;
 mod scenarios;
 mod usage;
 

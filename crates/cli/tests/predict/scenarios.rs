@@ -22,7 +22,7 @@ fn all_errors_of_the_scenarios_are_predicted_and_confirmed() {
     let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let found = complaint(file);
+            let found = complaint(file, &[]);
             complaints.lock().expect("no scenario panics").extend(found);
         }
     };
@@ -32,10 +32,12 @@ fn all_errors_of_the_scenarios_are_predicted_and_confirmed() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-fn complaint(file: &Path) -> Option<String> {
+/// What is wrong with the answer for this program, with further options.
+pub(super) fn complaint(file: &Path, options: &[&str]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let program = built(folder.path(), file).to_string_lossy().into_owned();
-    let output = raddle(folder.path(), &["predict", "--format", "json", "-o", "answer.json", &program]);
+    let arguments = [&["predict", "--format", "json", "-o", "answer.json"], options, &[&program]].concat();
+    let output = raddle(folder.path(), &arguments);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let answer = std::fs::read_to_string(folder.path().join("answer.json"));
     let Ok(answer) = answer else {

@@ -51,6 +51,7 @@ pub fn replay_order(
         afterwards: Afterwards::GoesOn,
         time: native.time,
         patience: Some(native.patience),
+        trace: None,
     };
     let mut findings: Vec<Finding> = Vec::new();
     let mut reasons: Vec<UnknownReason> = Vec::new();

@@ -1,6 +1,7 @@
 //! Candidates one by one, until each pair of places was seen to race or all its candidates were tried.
 
 use super::again::beside;
+use super::beside::{Diverged, Tried};
 use super::{PredictRequest, Replays, Source, Stage, Watching};
 use crate::native::is_suppressed;
 use crate::{Answer, DriverError, Goal, plain, witness};
@@ -10,10 +11,10 @@ use raddle_finding::{
     AccessReport, Assumption, Confirmation, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome,
     PredictionCounts, Stats, UnknownReason, Verdict,
 };
-use raddle_native::enforce::{EnforceRequest, Enforced, Status, Target, Wanted, Witness};
+use raddle_native::enforce::{EnforcePlan, EnforceRequest, Enforced, Status, Target, Wanted, Witness};
 use raddle_native::trace::{Named, Program, Recorded};
 use raddle_native::{Afterwards, End};
-use raddle_predict::{Candidate, Counts, Error, Method, Options, Prediction};
+use raddle_predict::{Candidate, Counts, Error, Options, Prediction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -21,13 +22,13 @@ use std::time::Instant;
 
 /// Errors that a person would call the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+pub(super) enum Key {
     Race([Frame; 2]),
     Deadlock(Vec<Frame>),
 }
 
 impl Key {
-    fn of(finding: &Finding) -> Key {
+    pub(super) fn of(finding: &Finding) -> Key {
         let at = |access: &AccessReport| access.at.clone();
         match (finding.kind, finding.accesses.as_slice()) {
             (FindingKind::DataRace, [a, b]) => {
@@ -45,28 +46,38 @@ impl Key {
     }
 }
 
+/// What came of a candidate.
+struct Replay {
+    /// Why its error was not seen, if it was not.
+    why: String,
+    /// Steps that the program followed; `None`: it was not run.
+    followed: Option<usize>,
+}
+
 pub(super) struct Confirming<'a> {
-    request: &'a PredictRequest,
-    recorded: &'a Recorded,
-    target: &'a Target,
-    prediction: &'a Prediction,
-    watching: Watching<'a>,
+    pub(super) request: &'a PredictRequest,
+    pub(super) recorded: &'a Recorded,
+    pub(super) target: &'a Target,
+    pub(super) prediction: &'a Prediction,
+    pub(super) watching: Watching<'a>,
     named: Named<'a>,
     stdin: Option<PathBuf>,
     /// What runs beside the program.
-    client: Option<String>,
-    known: BTreeSet<Key>,
-    found: Vec<Finding>,
+    pub(super) client: Option<String>,
+    pub(super) known: BTreeSet<Key>,
+    pub(super) found: Vec<Finding>,
     /// Certain candidates that were not seen, by what they show.
-    unconfirmed: BTreeMap<Key, Finding>,
+    pub(super) unconfirmed: BTreeMap<Key, Finding>,
     /// Places of uncertain candidates that were not seen.
-    elsewhere: BTreeSet<Key>,
+    pub(super) elsewhere: BTreeSet<Key>,
     replayed: u64,
     feasible: u64,
+    /// Runs beside orders that diverged.
+    pub(super) explored: u64,
     /// What the confirmed findings rest on.
     assumptions: BTreeSet<Assumption>,
     /// Not all candidates were tried: why.
-    stopped: Option<String>,
+    pub(super) stopped: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -99,6 +110,7 @@ impl<'a> Confirming<'a> {
             elsewhere: BTreeSet::new(),
             replayed: 0,
             feasible: 0,
+            explored: 0,
             assumptions: BTreeSet::new(),
             stopped: None,
             warnings,
@@ -116,6 +128,7 @@ impl<'a> Confirming<'a> {
 
     pub(super) fn all(&mut self, began: Instant) -> Result<(), DriverError> {
         let candidates = &self.prediction.candidates;
+        let mut diverged = Diverged::new();
         for (tried, candidate) in candidates.iter().enumerate() {
             (self.watching.progress)(Stage::Confirming {
                 tried,
@@ -145,7 +158,11 @@ impl<'a> Confirming<'a> {
                         self.stopped.get_or_insert(stopped.clone());
                         stopped
                     }
-                    Some(why) => why,
+                    Some(Replay { why, followed }) => {
+                        let tries = followed.map(|followed| Tried { candidate: tried, followed });
+                        diverged.entry(key.clone()).or_default().extend(tries);
+                        why
+                    }
                 }
             };
             if self.known.contains(&key) {
@@ -153,7 +170,7 @@ impl<'a> Confirming<'a> {
                 self.elsewhere.remove(&key);
                 if self.request.goal == Goal::FirstRace {
                     self.stopped.get_or_insert("the first error was found".to_owned());
-                    break;
+                    return Ok(());
                 }
             } else if candidate.uncertain.is_empty() && self.target.sees_every_access() {
                 self.unconfirmed.entry(key).or_insert_with(|| {
@@ -165,10 +182,10 @@ impl<'a> Confirming<'a> {
                 self.elsewhere.insert(key);
             }
         }
-        Ok(())
+        self.beside(&diverged, began)
     }
 
-    fn is_over(&self, began: Instant) -> Option<String> {
+    pub(super) fn is_over(&self, began: Instant) -> Option<String> {
         if self.watching.interrupt.load(Ordering::Relaxed) {
             return Some("it was interrupted".to_owned());
         }
@@ -176,17 +193,39 @@ impl<'a> Confirming<'a> {
         over.then(|| "the time limit was reached".to_owned())
     }
 
-    /// Runs the program under the candidate. What was not seen and why; the finding is in `found` if it was. `None`: interrupted.
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<String>, DriverError> {
-        let wanted = match &candidate.error {
+    /// Runs the program under the candidate. The finding is in `found` if it was seen. `None`: interrupted.
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Replay>, DriverError> {
+        let plan = match self.target.plan(self.recorded, &candidate.order, &Self::wanted(candidate)) {
+            Ok(plan) => plan,
+            Err(why) => return Ok(Some(Replay { why, followed: None })),
+        };
+        let request = self.enforcing(plan);
+        self.replayed += 1;
+        let Some(enforced) = self.target.enforce(&request, self.watching.interrupt)? else { return Ok(None) };
+        let why = words(&enforced);
+        let followed = match enforced.status {
+            Status::Followed => request.plan.steps(),
+            Status::Diverged { step, .. } => step,
+        };
+        let before = self.found.len();
+        let confirmed = self.take(candidate.method.name(), enforced);
+        self.feasible += u64::from(confirmed);
+        if self.found.len() > before {
+            self.write(before, &request);
+        }
+        Ok(Some(Replay { why, followed: Some(followed) }))
+    }
+
+    pub(super) fn wanted(candidate: &Candidate) -> Wanted {
+        match &candidate.error {
             Error::Race { first, second } => Wanted::Race([*first, *second]),
             Error::Deadlock { blocked } => Wanted::Deadlock(blocked.clone()),
-        };
-        let plan = match self.target.plan(self.recorded, &candidate.order, &wanted) {
-            Ok(plan) => plan,
-            Err(why) => return Ok(Some(why)),
-        };
-        let request = EnforceRequest {
+        }
+    }
+
+    /// The program as it was recorded, under this schedule.
+    pub(super) fn enforcing(&self, plan: EnforcePlan) -> EnforceRequest {
+        EnforceRequest {
             arguments: self.recorded.program.arguments.clone(),
             stdin: self.stdin.clone(),
             env: Vec::new(),
@@ -195,28 +234,23 @@ impl<'a> Confirming<'a> {
             afterwards: Afterwards::GoesOn,
             time: self.request.run_time,
             patience: None,
-        };
-        self.replayed += 1;
-        let Some(enforced) = self.target.enforce(&request, self.watching.interrupt)? else { return Ok(None) };
-        let why = words(&enforced);
-        let before = self.found.len();
-        let confirmed = self.take(candidate.method, enforced);
-        self.feasible += u64::from(confirmed);
-        if self.found.len() > before {
-            self.write(before, &request);
+            trace: None,
         }
-        Ok(Some(why))
+    }
+
+    pub(super) fn confirmed_any(&self) -> bool {
+        !self.found.is_empty()
     }
 
     /// What the run has shown; whether that is what it was for, or anything else that is new.
-    fn take(&mut self, method: Method, enforced: Enforced) -> bool {
+    pub(super) fn take(&mut self, method: &'static str, enforced: Enforced) -> bool {
         let reproduced = enforced.reproduced;
         let before = self.found.len();
         let deadlock = enforced.deadlock.filter(|_| reproduced);
         for finding in enforced.races.into_iter().chain(deadlock) {
             if self.known.insert(Key::of(&finding)) {
                 let confirmation = Confirmation::Replayed { file: None };
-                let evidence = Evidence::Predicted { method: method.name(), confirmation };
+                let evidence = Evidence::Predicted { method, confirmation };
                 self.found.push(Finding { evidence, engine: "predict", ..finding });
             }
         }
@@ -227,7 +261,7 @@ impl<'a> Confirming<'a> {
     }
 
     /// One schedule shows all findings from `from` on.
-    fn write(&mut self, from: usize, request: &EnforceRequest) {
+    pub(super) fn write(&mut self, from: usize, request: &EnforceRequest) {
         let Some(folder) = &self.request.witness_dir else { return };
         let shows = self.found[from..].iter().map(|finding| {
             let places =
@@ -358,7 +392,7 @@ impl<'a> Confirming<'a> {
             deadlock_assumptions: Vec::new(),
             unknown_reasons: reasons.iter().map(|reason| plain(reason)).collect::<Vec<UnknownReason>>(),
             stats: Stats {
-                executions: 1 + self.replayed,
+                executions: 1 + self.replayed + self.explored,
                 prediction: Some(PredictionCounts {
                     captured: counts.captured as u64,
                     reduced: counts.reduced as u64,
@@ -366,6 +400,7 @@ impl<'a> Confirming<'a> {
                     candidates: self.prediction.candidates.len() as u64,
                     replayed: self.replayed,
                     feasible: self.feasible,
+                    explored: self.explored,
                 }),
                 ..Stats::default()
             },

@@ -63,6 +63,7 @@ pub fn predict_std(file: &Path, candidates: usize) -> Result<Answer, DriverError
                 candidates: prediction.candidates.len() as u64,
                 replayed: 0,
                 feasible: 0,
+                explored: 0,
             }),
             ..Stats::default()
         },

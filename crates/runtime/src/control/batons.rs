@@ -82,7 +82,8 @@ pub fn sees_all() -> bool {
 
 /// Whether the schedule stops at plain accesses of this place.
 pub fn is_visible(site: u32) -> bool {
-    sees_all() && TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
+    let matters = ONLY.get().is_none_or(|sites| sites.binary_search(&site).is_ok());
+    matters && TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
 }
 
 /// A thread comes to an access.

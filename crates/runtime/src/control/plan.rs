@@ -2,6 +2,7 @@
 
 use super::model::Spurious;
 use super::operation::Kind;
+use super::steering::Steering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
@@ -43,6 +44,8 @@ pub struct Plan {
     pub recorded: Option<Afterwards>,
     /// Threads that go first after the last step of a recorded run: to their accesses, or to where they block.
     pub last: Vec<u32>,
+    /// How a recorded run goes on after its last step, if not in turn.
+    pub steering: Option<Steering>,
 }
 
 /// What becomes of a recorded run once the two accesses were seen to race.
@@ -86,6 +89,7 @@ impl Plan {
                     let threads: Result<Vec<u32>, _> = threads.iter().map(|thread| thread.parse()).collect();
                     plan.last = threads.map_err(|_| bad())?;
                 }
+                ["steer", ref words @ ..] => plan.steering = Some(Steering::parse(words).ok_or_else(bad)?),
                 ["hold", thread, site, nth] => {
                     let number = |word: &str| word.parse().map_err(|_| bad());
                     plan.hold.push((number(thread)?, number(site)?, number(nth)?));
@@ -144,6 +148,9 @@ impl fmt::Display for Plan {
             let threads: String = self.last.iter().map(|thread| format!(" {thread}")).collect();
             writeln!(f, "last{threads}")?;
         }
+        if let Some(steering) = &self.steering {
+            writeln!(f, "steer {steering}")?;
+        }
         for (thread, site, nth) in &self.hold {
             writeln!(f, "hold {thread} {site} {nth}")?;
         }
@@ -184,7 +191,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::{Afterwards, Plan, Step, Visible};
-    use crate::control::{Kind, Spurious};
+    use crate::control::{Kind, Preference, Spurious, Steering};
     use std::time::Duration;
 
     #[test]
@@ -203,6 +210,7 @@ mod tests {
         plan.hold = vec![(1, 7, 1), (2, 7, 3)];
         plan.recorded = Some(Afterwards::GoesOn);
         plan.last = vec![2, 1];
+        plan.steering = Some(Steering { preference: Preference::Random(3), meet: vec![7] });
         assert_eq!(Plan::parse(&plan.to_string()), Ok(plan.clone()));
         plan.visible = Visible::All;
         plan.recorded = Some(Afterwards::Ends);
@@ -218,6 +226,7 @@ mod tests {
             ("raddle-native-schedule 1\nvisible sites x", "line 2"),
             ("raddle-native-schedule 1\nrecorded", "line 2"),
             ("raddle-native-schedule 1\nlast x", "line 2"),
+            ("raddle-native-schedule 1\nsteer x", "line 2"),
         ] {
             assert!(Plan::parse(text).is_err_and(|error| error.contains(words)), "{text}");
         }

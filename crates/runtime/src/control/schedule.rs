@@ -5,6 +5,7 @@
 //! what came. After the last step the threads run on, one operation each in turn.
 
 mod recorded;
+mod steered;
 
 use super::model::{Model, Note, Noted, Spurious};
 use super::operation::{Family, Kind, Operation, SECTION};
@@ -18,6 +19,7 @@ use recorded::Recorded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
+use steered::Steered;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -55,6 +57,8 @@ pub struct Enforcer {
     held: BTreeSet<u32>,
     /// For plans of recorded events.
     recorded: Recorded,
+    /// For those that are steered after their last step.
+    steered: Steered,
 }
 
 impl Enforcer {
@@ -66,6 +70,7 @@ impl Enforcer {
         match plan {
             Ok(plan) => Self {
                 recorded: Recorded::of(&plan.steps),
+                steered: Steered::of(&plan),
                 plan,
                 at: 0,
                 places: BTreeMap::new(),
@@ -103,6 +108,9 @@ impl Enforcer {
     }
 
     pub fn is_visible(&self, site: u32) -> bool {
+        if self.plan.recorded.is_some() {
+            return self.plan.steering.is_some();
+        }
         match &self.plan.visible {
             Visible::None => false,
             Visible::Sites(sites) => sites.contains(&self.plan.original(site)),

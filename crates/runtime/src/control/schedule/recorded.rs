@@ -22,7 +22,7 @@ use std::time::Instant;
 /// Operations that the threads of the error may pass on the way to their accesses.
 const MOST_PASSED: u32 = 10_000;
 /// Looks of the watch at a thread of the error that has not come to a stop before the others go on without it.
-const LATE: u32 = 300;
+pub(super) const LATE: u32 = 300;
 /// Accesses of a thread at a place that are compared with others.
 const MOST_TOUCHES: u32 = 64;
 
@@ -34,7 +34,7 @@ pub(super) struct Recorded {
     /// How many of the threads that go first are through.
     arrived: usize,
     passed: u32,
-    late: u32,
+    pub(super) late: u32,
     /// Threads that made an access at one of the wanted places after their last steps, by place and how often.
     touches: BTreeMap<(u32, u32), u32>,
     /// Operations that passed one after another, and since when.
@@ -149,6 +149,9 @@ impl Enforcer {
     }
 
     fn after_the_last(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
+        if self.plan.steering.is_some() {
+            return self.next_steered(model, beside);
+        }
         while let Some(&thread) = self.plan.last.get(self.recorded.arrived) {
             if !self.has_touched(thread) && self.recorded.passed < MOST_PASSED {
                 if beside.contains(&thread) && self.recorded.late < LATE {
@@ -164,19 +167,27 @@ impl Enforcer {
             }
             self.recorded.arrived += 1;
         }
+        self.must_not_be_a_cycle(model);
+        self.recorded.turns += 1;
+        self.go_round(model, beside)
+    }
+
+    /// Threads that have stopped since the last look may wait for each other now.
+    pub(super) fn must_not_be_a_cycle(&mut self, model: &Model) {
         let stopped = std::mem::take(&mut self.recorded.stopped);
         if let Some(cycle) = stopped.into_iter().find_map(|thread| model.cycle(thread)) {
             self.deadlock(model, Some(&cycle));
         }
-        self.recorded.turns += 1;
-        self.go_round(model, beside)
     }
 
     /// The watch has looked, and nobody's turn it was. True: the others may go on.
     pub fn is_late(&mut self) -> bool {
         let waits = self.plan.recorded.is_some()
             && self.at == self.plan.steps.len()
-            && self.recorded.arrived < self.plan.last.len();
+            && match &self.plan.steering {
+                Some(_) => self.steered.waits,
+                None => self.recorded.arrived < self.plan.last.len(),
+            };
         self.recorded.late += u32::from(waits);
         waits && self.recorded.late == LATE
     }

@@ -1,0 +1,56 @@
+//@ verdict: race
+//@ deadlocks: none
+// The usual run goes past the first race with its flag set, and its events know nothing of what happens without. The second race is in runs in which the
+// flag is read too early, and is hidden there by the order of the critical sections.
+#include <pthread.h>
+#include <unistd.h>
+
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+int ready, x, rounds, steps;
+
+static void *setter(void *arg)
+{
+    ready = 1; // RACE#1: ready
+    pthread_mutex_lock(&a);
+    rounds++;
+    pthread_mutex_unlock(&a);
+    return arg;
+}
+
+static void *user(void *arg)
+{
+    usleep(50000);
+    pthread_mutex_lock(&a);
+    rounds++;
+    pthread_mutex_unlock(&a);
+    if (!ready) { // RACE#1: ready
+        x = 1; // RACE#2: x
+        pthread_mutex_lock(&b);
+        steps++;
+        pthread_mutex_unlock(&b);
+    }
+    return arg;
+}
+
+static void *other(void *arg)
+{
+    for (int i = 0; i < 20; i++)
+        usleep(5000);
+    pthread_mutex_lock(&b);
+    steps++;
+    pthread_mutex_unlock(&b);
+    x = 2; // RACE#2: x
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t s, t, u;
+    pthread_create(&s, NULL, setter, NULL);
+    pthread_create(&t, NULL, user, NULL);
+    pthread_create(&u, NULL, other, NULL);
+    pthread_join(s, NULL);
+    pthread_join(t, NULL);
+    pthread_join(u, NULL);
+    return x + rounds + steps < 0;
+}
