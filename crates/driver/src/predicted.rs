@@ -7,6 +7,8 @@
 
 mod again;
 mod confirming;
+mod ground;
+mod natively;
 mod text;
 
 pub use again::{is_order, replay_order};
@@ -15,6 +17,7 @@ pub use text::{Exported, export, predict_std};
 use crate::native::config_of;
 use crate::{Answer, DriverError, Goal};
 use confirming::Confirming;
+use natively::{Key, Natively};
 use raddle_config::Config;
 use raddle_native::enforce::Target;
 use raddle_native::trace;
@@ -110,8 +113,10 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     let until = request.time.map(|time| began + time / 2);
     let options = Options { candidates: request.candidates, until, ..Options::default() };
     let prediction = predict(input, &options);
-    let mut confirming = Confirming::new(request, &recorded, &target, &prediction, watching)?;
-    confirming.observed(observed);
+    let (ground, about) = Natively::new(request, &recorded, &target, watching.interrupt)?;
+    warnings.extend(about);
+    let mut confirming = Confirming::new(request, &prediction, watching, ground);
+    confirming.observed(observed.into_iter().map(|finding| (Key::of(&finding), finding)));
     confirming.all(began)?;
     let mut answer = confirming.answer(&config, &prediction.counts);
     answer.warnings.splice(0..0, warnings);
