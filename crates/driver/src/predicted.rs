@@ -8,6 +8,7 @@
 mod again;
 mod confirming;
 mod ground;
+mod interpreted;
 mod natively;
 mod text;
 
@@ -15,7 +16,7 @@ pub use again::{is_order, replay_order};
 pub use text::{Exported, export, predict_std};
 
 use crate::native::config_of;
-use crate::{Answer, DriverError, Goal};
+use crate::{Answer, DriverError, Goal, Subject};
 use confirming::Confirming;
 use natively::{Key, Natively};
 use raddle_config::Config;
@@ -52,6 +53,8 @@ pub enum Source {
     Trace { file: PathBuf, program: Option<PathBuf>, stdin: Option<PathBuf> },
     /// A program to be recorded; the trace is kept in this file.
     Program { run: RunRequest, trace: Option<PathBuf> },
+    /// Files that the interpreter executes. With a seed by chance.
+    Files { subject: Subject, seed: Option<u64> },
 }
 
 /// Whether the program is run under the candidates.
@@ -97,6 +100,9 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
             observed = ran.findings;
             warnings.extend(ran.warnings);
             (file, None, config, Some(ran.end))
+        }
+        Source::Files { subject, seed } => {
+            return Ok((interpreted::run(request, subject, *seed, watching)?, None));
         }
     };
     let began = Instant::now();

@@ -68,6 +68,11 @@ impl<'a, G: Ground> Confirming<'a, G> {
         }
     }
 
+    /// The recorded run, and what was found in it, rest on these.
+    pub(super) fn assume(&mut self, assumptions: impl IntoIterator<Item = Assumption>) {
+        self.assumptions.extend(assumptions);
+    }
+
     pub(super) fn all(&mut self, began: Instant) -> Result<(), DriverError> {
         let candidates = &self.prediction.candidates;
         for (tried, candidate) in candidates.iter().enumerate() {
@@ -93,7 +98,7 @@ impl<'a, G: Ground> Confirming<'a, G> {
                 self.stopped.get_or_insert(stopped);
                 why
             } else {
-                match self.confirm(candidate)? {
+                match self.confirm(candidate, &key)? {
                     None => {
                         let stopped = "it was interrupted".to_owned();
                         self.stopped.get_or_insert(stopped.clone());
@@ -131,7 +136,7 @@ impl<'a, G: Ground> Confirming<'a, G> {
     }
 
     /// Runs the program under the candidate. What was not seen and why; the finding is in `found` if it was. `None`: interrupted.
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<String>, DriverError> {
+    fn confirm(&mut self, candidate: &Candidate, key: &G::Key) -> Result<Option<String>, DriverError> {
         let seen = match self.ground.run(candidate)? {
             Run::None(why) => return Ok(Some(why)),
             Run::Interrupted => return Ok(None),
@@ -147,6 +152,9 @@ impl<'a, G: Ground> Confirming<'a, G> {
                 };
                 self.found.push(Finding { evidence, engine: "predict", ..finding });
             }
+        }
+        if seen.reproduced {
+            self.known.insert(key.clone());
         }
         self.feasible += u64::from(seen.reproduced || self.found.len() > before);
         if self.found.len() > before {

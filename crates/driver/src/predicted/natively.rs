@@ -60,6 +60,7 @@ impl<'a> Natively<'a> {
         let (program, stdin) = match &request.source {
             Source::Trace { program, stdin, .. } => (program.as_deref(), stdin.clone()),
             Source::Program { run, .. } => (None, run.stdin.clone()),
+            Source::Files { subject, .. } => (None, subject.stdin.clone()),
         };
         let (named, warnings) = recorded.named(program)?;
         Ok((Self { request, recorded, target, interrupt, named, stdin, latest: None }, warnings))
