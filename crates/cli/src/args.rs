@@ -51,11 +51,11 @@ pub(crate) enum Command {
         after_help = "Exit codes: those of `raddle run`; with --show, 0, or 2 when the file is no trace."
     )]
     Record(RecordArgs),
-    /// Record one run of a program that `raddle cc` built, and find the races and deadlocks of the runs that did not happen: in
-    /// reorderings of the recorded events, each confirmed by the program itself
+    /// Record one run of a program that `raddle cc` built, or one execution of C files by the interpreter, and find the races and deadlocks
+    /// of the runs that did not happen: in reorderings of the recorded events, each confirmed by running the program again
     #[command(
         after_help = "Exit codes: that of --exit-code when an error was confirmed; else, of a program that was run, the program's own (3 \
-                            when its time limit was reached or its client failed), of a trace 0; 2 when the program cannot be run or the file is no trace."
+                            when its time limit was reached or its client failed), of a trace or of files 0; 2 when the program cannot be run or the file is no trace."
     )]
     Predict(PredictArgs),
     /// Run a program under the schedule of a witness file and show what happens
@@ -244,6 +244,11 @@ pub(crate) struct PredictArgs {
     /// Standard input of the program [default: that of raddle where it is redirected from a file]
     #[arg(long, value_name = "FILE")]
     pub(crate) stdin: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "For files")]
+    pub(crate) files: FileArgs,
+    /// Make the recorded execution one by chance
+    #[arg(long, value_name = "NUMBER", help_heading = "For files")]
+    pub(crate) seed: Option<u64>,
     /// With a trace: write it to FILE in the STD format of trace analysers, and do nothing else
     #[arg(long, value_name = "FILE")]
     pub(crate) write_std: Option<PathBuf>,
@@ -263,12 +268,13 @@ pub(crate) struct PredictArgs {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// The program and its arguments; or a trace of `raddle record`, or one in the STD format
+    /// The program and its arguments; or a trace of `raddle record`, or one in the STD format; or C files (.c, .i), LLVM bitcode (.bc,
+    /// .ll) or a compile_commands.json for the interpreter, then `--` and the arguments
     #[arg(
         required = true,
         trailing_var_arg = true,
         allow_hyphen_values = true,
-        value_name = "PROGRAM|TRACE"
+        value_name = "PROGRAM|TRACE|FILES"
     )]
     pub(crate) command: Vec<OsString>,
 }
@@ -352,6 +358,22 @@ pub(crate) struct ProgramArgs {
     /// Arguments of the program
     #[arg(last = true, value_name = "ARGS")]
     args: Vec<String>,
+    #[command(flatten)]
+    files: FileArgs,
+    /// Configuration file [default: raddle.toml beside the input, else in the current folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Functions that any number of clients may call at once, for code without `main`
+    #[arg(long = "entry", value_name = "NAMES", value_delimiter = ',')]
+    entries: Vec<String>,
+    /// Standard input of the program [default: that of raddle where it is redirected, else empty]
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+}
+
+/// How files become a program for the interpreter.
+#[derive(Args)]
+pub(crate) struct FileArgs {
     /// Flags for clang, in one string
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: Vec<String>,
@@ -361,19 +383,10 @@ pub(crate) struct ProgramArgs {
     /// Link target, where a compile_commands.json has several
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
-    /// Configuration file [default: raddle.toml beside the input, else in the current folder]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Functions that any number of clients may call at once, for code without `main`
-    #[arg(long = "entry", value_name = "NAMES", value_delimiter = ',')]
-    entries: Vec<String>,
     /// What functions without body or model may do: `open`, use what they are given and what was published; `pure`, nothing
     /// (A-EXTERN) [default: as in the configuration file, else open]
     #[arg(long = "extern", value_enum, value_name = "WHAT")]
     external: Option<ExternalArg>,
-    /// Standard input of the program [default: that of raddle where it is redirected, else empty]
-    #[arg(long, value_name = "FILE")]
-    stdin: Option<PathBuf>,
     /// Assume that condition waits do not wake up, and weak compare-exchanges and mtx_trylock do not fail, for no reason (A-SPURIOUS)
     #[arg(long)]
     no_spurious: bool,
@@ -522,30 +535,64 @@ enum ExternalArg {
 
 impl ProgramArgs {
     pub(crate) fn subject(&self) -> anyhow::Result<Subject> {
+        Ok(Subject {
+            config: self.config.clone(),
+            stdin: self.stdin.clone().or_else(own_stdin),
+            entries: self.entries.clone(),
+            ..self.files.subject(&self.inputs, &self.args)?
+        })
+    }
+}
+
+impl FileArgs {
+    /// Without what other flags say of it.
+    fn subject(&self, inputs: &[PathBuf], args: &[String]) -> anyhow::Result<Subject> {
         let mut cflags = Vec::new();
         for flags in &self.cflags {
             cflags.extend(words::split(flags)?);
         }
         Ok(Subject {
-            inputs: self.inputs.clone(),
+            inputs: inputs.to_vec(),
             cflags,
             data_model: self.data_model.map(|model| match model {
                 DataModelArg::Lp64 => DataModel::Lp64,
                 DataModelArg::Ilp32 => DataModel::Ilp32,
             }),
             target: self.target.clone(),
-            config: self.config.clone(),
-            args: self.args.clone(),
-            stdin: self.stdin.clone().or_else(own_stdin),
+            args: args.to_vec(),
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect(),
-            entries: self.entries.clone(),
             external: self.external.map(|external| match external {
                 ExternalArg::Open => External::Open,
                 ExternalArg::Pure => External::Pure,
             }),
             spurious: if self.no_spurious { Spurious::Off } else { Spurious::On },
+            ..Subject::default()
+        })
+    }
+}
+
+impl PredictArgs {
+    /// The command as files and, behind `--`, arguments of the program.
+    pub(crate) fn subject(&self) -> anyhow::Result<Subject> {
+        let split = self.command.iter().position(|word| word == "--").unwrap_or(self.command.len());
+        let (files, args) = self.command.split_at(split);
+        if let Some(flag) = files.iter().find(|file| file.to_string_lossy().starts_with('-')) {
+            bail!(
+                "{0} is no file: flags come before the files, arguments of the program after `--`",
+                flag.display()
+            );
+        }
+        let inputs: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+        let args = args.iter().skip(1).map(|arg| match arg.to_str() {
+            Some(arg) => Ok(arg.to_owned()),
+            None => bail!("the argument {} is not UTF-8", arg.display()),
+        });
+        Ok(Subject {
+            config: self.config.clone(),
+            stdin: self.stdin.clone().or_else(own_stdin),
+            ..self.files.subject(&inputs, &args.collect::<anyhow::Result<Vec<String>>>()?)?
         })
     }
 }

@@ -15,7 +15,9 @@ pub(crate) fn predict(arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
     output::refuse_to_overwrite(&arguments.output, &[first.into()])?;
     let file = PathBuf::from(first);
     let kind = kind(&file);
-    if kind == Kind::Program {
+    if kind == Kind::Files {
+        refuse_for_files(arguments)?;
+    } else if kind == Kind::Program {
         if arguments.write_std.is_some() || arguments.program.is_some() {
             bail!("--write-std and --program are for a trace; {} is a program", file.display());
         }
@@ -30,7 +32,7 @@ pub(crate) fn predict(arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
         output::write(&answer, &arguments.output)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let request = request(arguments, kind, file.clone(), rest);
+    let request = request(arguments, kind, file.clone(), rest)?;
     let is_run = kind == Kind::Trace && request.replays == Replays::Wanted;
     if is_run && arguments.client.is_none() {
         client::announce(&file);
@@ -53,7 +55,12 @@ pub(crate) fn predict(arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn request(arguments: &PredictArgs, kind: Kind, file: PathBuf, rest: &[OsString]) -> PredictRequest {
+fn request(
+    arguments: &PredictArgs,
+    kind: Kind,
+    file: PathBuf,
+    rest: &[OsString],
+) -> anyhow::Result<PredictRequest> {
     let stdin = arguments.stdin.clone().or_else(redirected);
     let client = arguments.client.client(arguments.output.quiet);
     let limited = |time: std::time::Duration| (!time.is_zero()).then_some(time);
@@ -70,8 +77,9 @@ fn request(arguments: &PredictArgs, kind: Kind, file: PathBuf, rest: &[OsString]
             },
             trace: arguments.keep_trace.clone(),
         },
+        Kind::Files => Source::Files { subject: arguments.subject()?, seed: arguments.seed },
     };
-    PredictRequest {
+    Ok(PredictRequest {
         source,
         config: arguments.config.clone(),
         time: limited(arguments.time_limit),
@@ -82,7 +90,15 @@ fn request(arguments: &PredictArgs, kind: Kind, file: PathBuf, rest: &[OsString]
         replays: if arguments.no_replay { Replays::Unwanted } else { Replays::Wanted },
         goal: if arguments.first { Goal::FirstRace } else { Goal::AllRaces },
         witness_dir: Some(arguments.witness_dir.clone()),
+    })
+}
+
+fn refuse_for_files(arguments: &PredictArgs) -> anyhow::Result<()> {
+    output::refuse_to_overwrite(&arguments.output, &arguments.subject()?.inputs)?;
+    if arguments.write_std.is_some() || arguments.program.is_some() || arguments.keep_trace.is_some() {
+        bail!("--write-std, --program and --keep-trace are for traces of `raddle record`");
     }
+    Ok(())
 }
 
 fn export(file: &Path, to: &Path, arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
@@ -101,6 +117,8 @@ fn export(file: &Path, to: &Path, arguments: &PredictArgs) -> anyhow::Result<Exi
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Program,
+    /// For the interpreter.
+    Files,
     /// Of `raddle record`.
     Trace,
     /// In the STD format.
@@ -108,6 +126,9 @@ enum Kind {
 }
 
 fn kind(path: &Path) -> Kind {
+    if raddle_driver::is_source(path) {
+        return Kind::Files;
+    }
     let mut start = [0; 512];
     let length = File::open(path).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
     let start = &start[..length];

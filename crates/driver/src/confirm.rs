@@ -159,12 +159,15 @@ fn problems(
 }
 
 /// What can be told of a race without replaying it.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Group([(String, u32, String); 2]);
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Group([(String, u32, String); 2]);
 
 impl Group {
-    fn of(program: &Program, race: &FoundRace) -> Group {
-        let (a, b) = race.key.sites();
+    pub(crate) fn of(program: &Program, race: &FoundRace) -> Group {
+        Group::of_sites(program, race.key.sites())
+    }
+
+    pub(crate) fn of_sites(program: &Program, (a, b): (SiteId, SiteId)) -> Group {
         let mut ends = [a, b].map(|site| {
             let span = program.sites.get(site).and_then(|info| info.span);
             let file = span.and_then(|span| program.files.get(span.file)).cloned().unwrap_or_default();

@@ -48,7 +48,7 @@ pub use raddle_explore::pdp::Property;
 pub use raddle_finding::{
     CertificateFile, Deadlocks, Evidence, Explanation, Outcome, Proved, Recording, Scope, Verdict,
 };
-pub use raddle_frontend::leave;
+pub use raddle_frontend::{is_source, leave};
 pub use raddle_ir::DataModel;
 pub use raddle_native::Debugger;
 pub use replay::{

@@ -8,14 +8,18 @@
 mod again;
 mod beside;
 mod confirming;
+mod ground;
+mod interpreted;
+mod natively;
 mod text;
 
 pub use again::{client_of, is_order, replay_order};
 pub use text::{Exported, export, predict_std};
 
 use crate::native::config_of;
-use crate::{Answer, DriverError, Goal, plain};
+use crate::{Answer, DriverError, Goal, Subject, plain};
 use confirming::Confirming;
+use natively::{Key, Natively};
 use raddle_config::Config;
 use raddle_native::enforce::Target;
 use raddle_native::trace;
@@ -53,6 +57,8 @@ pub enum Source {
     Trace { file: PathBuf, program: Option<PathBuf>, stdin: Option<PathBuf>, client: Option<Client> },
     /// A program to be recorded; the trace is kept in this file.
     Program { run: RunRequest, trace: Option<PathBuf> },
+    /// Files that the interpreter executes. With a seed by chance.
+    Files { subject: Subject, seed: Option<u64> },
 }
 
 /// Whether the program is run under the candidates.
@@ -101,6 +107,9 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
             client_failure = ran.client_failure;
             (file, None, config, Some(ran.end))
         }
+        Source::Files { subject, seed } => {
+            return Ok((interpreted::run(request, subject, *seed, watching)?, None));
+        }
     };
     let began = Instant::now();
     (watching.progress)(Stage::Reading);
@@ -116,9 +125,12 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     let until = request.time.map(|time| began + time / 2);
     let options = Options { candidates: request.candidates, until, ..Options::default() };
     let prediction = predict(input, &options);
-    let mut confirming = Confirming::new(request, &recorded, &target, &prediction, watching)?;
-    confirming.observed(observed);
-    confirming.all(began)?;
+    let (ground, about) = Natively::new(request, &recorded, &target, watching.interrupt)?;
+    warnings.extend(about);
+    let mut confirming = Confirming::new(request, &prediction, watching, ground);
+    confirming.observed(observed.into_iter().map(|finding| (Key::of(&finding), finding)));
+    let diverged = confirming.all(began)?;
+    confirming.beside(&diverged, began)?;
     let mut answer = confirming.answer(&config, &prediction.counts);
     answer.outcome.unknown_reasons.extend(client_failure.map(|why| plain(&why)));
     answer.warnings.splice(0..0, warnings);

@@ -54,7 +54,7 @@ pub(crate) fn write_all(
         }
     };
     for shown in draft.shown_mut() {
-        let record = Record { substrate, ..record(loaded, &subject, shown) };
+        let record = record(loaded, &subject, shown, substrate);
         let ending = format!("-{}.sched", shown.finding.id);
         match write(folder, &stem, record.name_hash(), &ending, &record.to_text()) {
             Ok(path) => shown.set_file(path.to_string_lossy().into_owned()),
@@ -88,7 +88,7 @@ pub(crate) fn stem(subject: &Subject) -> String {
     stem.as_deref().unwrap_or("program").to_owned()
 }
 
-fn record(loaded: &Loaded, subject: &Subject, shown: &Shown) -> Record {
+pub(crate) fn record(loaded: &Loaded, subject: &Subject, shown: &Shown, substrate: Substrate) -> Record {
     let finding = &shown.finding;
     let mut shows = vec![format!("{} {}", finding.kind.name(), finding.variable).trim_end().to_owned()];
     shows.extend(finding.accesses.iter().map(|access| {
@@ -106,7 +106,7 @@ fn record(loaded: &Loaded, subject: &Subject, shown: &Shown) -> Record {
         stdin_digest: loaded.stdin_digest,
         witness: shown.witness.clone(),
         claim: shown.claim,
-        substrate: Substrate::Interpreter,
+        substrate,
         shows,
     }
 }
@@ -141,7 +141,7 @@ pub(crate) fn write(
 
 impl Record {
     /// For the file's name: of what is replayed, not of the folders that it was found in.
-    fn name_hash(&self) -> u32 {
+    pub(crate) fn name_hash(&self) -> u32 {
         let subject = Subject { inputs: Vec::new(), config: None, stdin: None, ..self.subject.clone() };
         let core = Record { subject, shows: Vec::new(), ..self.clone() };
         digest(core.to_text().as_bytes()) as u32

@@ -43,7 +43,9 @@ impl Evidence {
     pub fn is_certain(&self) -> bool {
         match self {
             Evidence::Replayed { .. } | Evidence::Observed => true,
-            Evidence::Predicted { confirmation, .. } => matches!(confirmation, Confirmation::Replayed { .. }),
+            Evidence::Predicted { confirmation, .. } => {
+                !matches!(confirmation, Confirmation::Unconfirmed { .. })
+            }
             Evidence::Warning { .. } => false,
         }
     }
@@ -64,11 +66,13 @@ pub enum Evidence {
     Warning { contexts: usize, covered_by: Option<String> },
 }
 
-/// Whether the program itself did what was predicted.
+/// Whether the program did what was predicted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmation {
-    /// Under the schedule of this file, once it was written.
+    /// By itself, under the schedule of this file, once it was written.
     Replayed { file: Option<String> },
+    /// By the interpreter, under the schedule of this file, once it was written.
+    Interpreted { file: Option<String> },
     /// Why it could not be seen.
     Unconfirmed { reason: String },
 }

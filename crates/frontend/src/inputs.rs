@@ -58,6 +58,11 @@ pub(crate) fn plan(request: &Request) -> Result<Plan, FrontendError> {
     }
 }
 
+/// Whether it is something to compile or read, by its name: a source, bitcode, a compile_commands.json or a folder with one.
+pub fn is_source(path: &Path) -> bool {
+    kind(path).is_some() || database_path(path).is_some()
+}
+
 pub(crate) fn kind(path: &Path) -> Option<InputKind> {
     Some(match path.extension()?.to_str()? {
         "c" => InputKind::C,

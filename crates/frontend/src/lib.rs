@@ -26,6 +26,7 @@ use std::sync::atomic::AtomicBool;
 use raddle_ir::{DataModel, Program};
 
 pub use error::FrontendError;
+pub use inputs::is_source;
 pub use leave::leave;
 pub use release::Release;
 pub use sited::{SITE_KIND, Sited, SitedUnit, link_sited, load_sited};

@@ -6,6 +6,7 @@ use crate::image::{Callable, Image};
 use crate::memory::Memory;
 use crate::options::{Options, StartError};
 use crate::reached::By;
+use crate::sync::SyncObject;
 use crate::thread::{Stand, Thread};
 use crate::threads::Threads;
 use crate::world::{State, Watch, World};
@@ -109,6 +110,14 @@ impl Interp {
     pub fn address_of(&self, global: GlobalId) -> Option<Addr> {
         let (slot, offset) = self.memory.owner(*self.image.globals.get(global.0 as usize)?)?;
         Some(Addr { object: self.memory.object(slot).id, offset: u32::try_from(offset).ok()? })
+    }
+
+    /// The value of the semaphore there; `None` if there is none that was used or initialised.
+    pub fn semaphore(&self, at: Addr) -> Option<u32> {
+        match self.world.sync.get(at)? {
+            SyncObject::Semaphore { value } => u32::try_from(*value).ok(),
+            _ => None,
+        }
     }
 
     pub fn program(&self) -> &Program {

@@ -146,13 +146,15 @@ impl Report<'_> {
             }
             Evidence::Observed => self.line(&format!("seen by {}, in this run", finding.engine)),
             Evidence::Predicted { method, confirmation } => match confirmation {
-                Confirmation::Replayed { file } => {
+                Confirmation::Replayed { file } | Confirmation::Interpreted { file } => {
                     if let Some(file) = file {
                         self.out.push_str(&format!("  replay: raddle replay {}\n", shell_word(file)));
                     }
-                    self.line(&format!(
-                        "predicted from one recorded run ({method}), confirmed by native replay"
-                    ));
+                    let by = match confirmation {
+                        Confirmation::Interpreted { .. } => "replay",
+                        _ => "native replay",
+                    };
+                    self.line(&format!("predicted from one recorded run ({method}), confirmed by {by}"));
                 }
                 Confirmation::Unconfirmed { reason } => {
                     self.line(&format!(

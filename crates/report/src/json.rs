@@ -210,7 +210,7 @@ fn finding(finding: &Finding) -> FindingJson<'_> {
     };
     let (method, unconfirmed) = match &finding.evidence {
         Evidence::Predicted { method, confirmation } => match confirmation {
-            Confirmation::Replayed { .. } => (Some(*method), None),
+            Confirmation::Replayed { .. } | Confirmation::Interpreted { .. } => (Some(*method), None),
             Confirmation::Unconfirmed { reason } => (Some(*method), Some(reason.as_str())),
         },
         _ => (None, None),

@@ -30,8 +30,8 @@ pub(crate) fn evidence(evidence: &Evidence) -> &'static str {
     match evidence {
         Evidence::Replayed { .. } => "replayed",
         Evidence::Observed => "observed",
-        Evidence::Predicted { confirmation: Confirmation::Replayed { .. }, .. } => "replayed",
-        Evidence::Predicted { .. } => "predicted",
+        Evidence::Predicted { confirmation: Confirmation::Unconfirmed { .. }, .. } => "predicted",
+        Evidence::Predicted { .. } => "replayed",
         Evidence::Warning { .. } => "warning",
     }
 }
@@ -40,9 +40,11 @@ pub(crate) fn evidence(evidence: &Evidence) -> &'static str {
 pub(crate) fn replay(evidence: &Evidence) -> Option<String> {
     match evidence {
         Evidence::Replayed { file: Some(file), .. } => Some(format!("raddle replay {}", shell_word(file))),
-        Evidence::Predicted { confirmation: Confirmation::Replayed { file: Some(file) }, .. } => {
-            Some(format!("raddle replay {}", shell_word(file)))
-        }
+        Evidence::Predicted {
+            confirmation:
+                Confirmation::Replayed { file: Some(file) } | Confirmation::Interpreted { file: Some(file) },
+            ..
+        } => Some(format!("raddle replay {}", shell_word(file))),
         _ => None,
     }
 }

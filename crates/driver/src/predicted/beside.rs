@@ -6,11 +6,13 @@
 //! and rules there are is the documentation of [`EnforcePlan::beginnings`] and `runtime::control::schedule::steered`. Errs towards not
 //! seen: the bounds are small, and a pair of which nothing is seen may have a race.
 
-use super::confirming::{Confirming, Key};
+use super::confirming::Confirming;
+use super::ground::Run;
+use super::natively::{Key, Natively};
 use crate::{DriverError, Goal};
 use raddle_finding::{Confirmation, Evidence};
 use raddle_native::Preference;
-use raddle_native::enforce::{EnforcePlan, EnforceRequest};
+use raddle_native::enforce::EnforcePlan;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -30,11 +32,11 @@ pub(super) struct Tried {
 }
 
 /// Candidates that were tried for nothing, by what they were for.
-pub(super) type Diverged = BTreeMap<Key, Vec<Tried>>;
+pub(super) type Diverged<K> = BTreeMap<K, Vec<Tried>>;
 
-impl Confirming<'_> {
+impl Confirming<'_, Natively<'_>> {
     /// After all candidates were tried: for each of these errors that was not seen, until it is.
-    pub(super) fn beside(&mut self, diverged: &Diverged, began: Instant) -> Result<(), DriverError> {
+    pub(super) fn beside(&mut self, diverged: &Diverged<Key>, began: Instant) -> Result<(), DriverError> {
         // Those that exist for certain come first.
         let (certain, others): (Vec<_>, Vec<_>) =
             diverged.iter().partition(|(key, _)| self.unconfirmed.contains_key(*key));
@@ -42,7 +44,7 @@ impl Confirming<'_> {
             if self.known.contains(key) {
                 continue;
             }
-            if self.request.goal == Goal::FirstRace && self.confirmed_any() {
+            if self.request.goal == Goal::FirstRace && !self.found.is_empty() {
                 return Ok(());
             }
             let mut runs = 0;
@@ -90,14 +92,10 @@ impl Confirming<'_> {
 
     /// One run; whether it showed what its order was for. `None`: it was interrupted.
     fn steered(&mut self, plan: EnforcePlan) -> Result<Option<bool>, DriverError> {
-        let request = EnforceRequest { patience: Some(PATIENCE), ..self.enforcing(plan) };
+        let Run::Made(seen) = self.ground.enforce(plan, Some(PATIENCE))? else { return Ok(None) };
         self.explored += 1;
-        let Some(enforced) = self.target.enforce(&request, self.watching.interrupt)? else { return Ok(None) };
-        let (before, reproduced) = (self.found.len(), enforced.reproduced);
-        self.take(METHOD, enforced);
-        if self.found.len() > before {
-            self.write(before, &request);
-        }
+        let reproduced = seen.reproduced;
+        self.take(METHOD, seen);
         Ok(Some(reproduced))
     }
 
@@ -107,8 +105,7 @@ impl Confirming<'_> {
             .iter()
             .filter_map(|one| {
                 let candidate = &self.prediction.candidates[one.candidate];
-                let plan =
-                    self.target.plan(self.recorded, &candidate.order, &Self::wanted(candidate)).ok()?;
+                let plan = self.ground.plan(candidate).ok()?;
                 let followed = one.followed.min(plan.steps());
                 Some((plan, followed))
             })

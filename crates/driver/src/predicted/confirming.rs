@@ -1,50 +1,20 @@
 //! Candidates one by one, until each pair of places was seen to race or all its candidates were tried.
 
-use super::again::beside;
 use super::beside::{Diverged, Tried};
-use super::{PredictRequest, Replays, Source, Stage, Watching};
+use super::ground::{Ground, Run, Seen};
+use super::{PredictRequest, Replays, Stage, Watching};
 use crate::native::is_suppressed;
-use crate::{Answer, DriverError, Goal, plain, witness};
+use crate::{Answer, DriverError, Goal, plain};
 use raddle_config::Config;
 use raddle_event::ProblemKind;
 use raddle_finding::{
-    AccessReport, Assumption, Confirmation, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome,
-    PredictionCounts, Stats, UnknownReason, Verdict,
+    Assumption, Confirmation, Deadlocks, Evidence, Finding, FindingKind, Frame, Outcome, PredictionCounts,
+    Stats, Verdict,
 };
-use raddle_native::enforce::{EnforcePlan, EnforceRequest, Enforced, Status, Target, Wanted, Witness};
-use raddle_native::trace::{Named, Program, Recorded};
-use raddle_native::{Afterwards, End};
 use raddle_predict::{Candidate, Counts, Error, Options, Prediction};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-
-/// Errors that a person would call the same.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
-    Race([Frame; 2]),
-    Deadlock(Vec<Frame>),
-}
-
-impl Key {
-    pub(super) fn of(finding: &Finding) -> Key {
-        let at = |access: &AccessReport| access.at.clone();
-        match (finding.kind, finding.accesses.as_slice()) {
-            (FindingKind::DataRace, [a, b]) => {
-                let mut ends = [at(a), at(b)];
-                ends.sort();
-                Key::Race(ends)
-            }
-            _ => {
-                let mut places: Vec<Frame> =
-                    finding.accesses.iter().map(|access| access.at.clone()).collect();
-                places.sort();
-                Key::Deadlock(places)
-            }
-        }
-    }
-}
 
 /// What came of a candidate.
 struct Replay {
@@ -54,22 +24,17 @@ struct Replay {
     followed: Option<usize>,
 }
 
-pub(super) struct Confirming<'a> {
+pub(super) struct Confirming<'a, G: Ground> {
     pub(super) request: &'a PredictRequest,
-    pub(super) recorded: &'a Recorded,
-    pub(super) target: &'a Target,
     pub(super) prediction: &'a Prediction,
-    pub(super) watching: Watching<'a>,
-    named: Named<'a>,
-    stdin: Option<PathBuf>,
-    /// What runs beside the program.
-    pub(super) client: Option<String>,
-    pub(super) known: BTreeSet<Key>,
+    watching: Watching<'a>,
+    pub(super) ground: G,
+    pub(super) known: BTreeSet<G::Key>,
     pub(super) found: Vec<Finding>,
     /// Certain candidates that were not seen, by what they show.
-    pub(super) unconfirmed: BTreeMap<Key, Finding>,
+    pub(super) unconfirmed: BTreeMap<G::Key, Finding>,
     /// Places of uncertain candidates that were not seen.
-    pub(super) elsewhere: BTreeSet<Key>,
+    pub(super) elsewhere: BTreeSet<G::Key>,
     replayed: u64,
     feasible: u64,
     /// Runs beside orders that diverged.
@@ -81,29 +46,18 @@ pub(super) struct Confirming<'a> {
     warnings: Vec<String>,
 }
 
-impl<'a> Confirming<'a> {
+impl<'a, G: Ground> Confirming<'a, G> {
     pub(super) fn new(
         request: &'a PredictRequest,
-        recorded: &'a Recorded,
-        target: &'a Target,
         prediction: &'a Prediction,
         watching: Watching<'a>,
-    ) -> Result<Self, DriverError> {
-        let (program, stdin, client) = match &request.source {
-            Source::Trace { program, stdin, client, .. } => (program.as_deref(), stdin.clone(), client),
-            Source::Program { run, .. } => (None, run.stdin.clone(), &run.client),
-        };
-        let client = client.as_ref().map(|client| &client.command).or(recorded.program.client.as_ref());
-        let (named, warnings) = recorded.named(program)?;
-        Ok(Self {
+        ground: G,
+    ) -> Self {
+        Self {
             request,
-            recorded,
-            target,
             prediction,
             watching,
-            named,
-            stdin,
-            client: client.cloned(),
+            ground,
             known: BTreeSet::new(),
             found: Vec::new(),
             unconfirmed: BTreeMap::new(),
@@ -113,20 +67,26 @@ impl<'a> Confirming<'a> {
             explored: 0,
             assumptions: BTreeSet::new(),
             stopped: None,
-            warnings,
-        })
+            warnings: Vec::new(),
+        }
     }
 
     /// The recorded run itself has shown these.
-    pub(super) fn observed(&mut self, findings: Vec<Finding>) {
-        for finding in findings {
-            if self.known.insert(Key::of(&finding)) {
+    pub(super) fn observed(&mut self, findings: impl IntoIterator<Item = (G::Key, Finding)>) {
+        for (key, finding) in findings {
+            if self.known.insert(key) {
                 self.found.push(finding);
             }
         }
     }
 
-    pub(super) fn all(&mut self, began: Instant) -> Result<(), DriverError> {
+    /// The recorded run, and what was found in it, rest on these.
+    pub(super) fn assume(&mut self, assumptions: impl IntoIterator<Item = Assumption>) {
+        self.assumptions.extend(assumptions);
+    }
+
+    /// Tries them one after the other. Those whose error was not seen, by what they are for.
+    pub(super) fn all(&mut self, began: Instant) -> Result<Diverged<G::Key>, DriverError> {
         let candidates = &self.prediction.candidates;
         let mut diverged = Diverged::new();
         for (tried, candidate) in candidates.iter().enumerate() {
@@ -136,12 +96,12 @@ impl<'a> Confirming<'a> {
                 confirmed: self.found.len(),
             });
             if let Error::Deadlock { blocked } = &candidate.error
-                && blocked.iter().any(|event| self.named.gives_up(*event))
+                && blocked.iter().any(|event| self.ground.gives_up(*event))
             {
                 continue;
             }
-            let finding = self.finding(candidate);
-            let key = Key::of(&finding);
+            let finding = self.ground.finding(candidate);
+            let key = self.ground.key(candidate, &finding);
             if self.known.contains(&key) {
                 continue;
             }
@@ -152,7 +112,7 @@ impl<'a> Confirming<'a> {
                 self.stopped.get_or_insert(stopped);
                 why
             } else {
-                match self.confirm(candidate)? {
+                match self.confirm(candidate, &key)? {
                     None => {
                         let stopped = "it was interrupted".to_owned();
                         self.stopped.get_or_insert(stopped.clone());
@@ -170,9 +130,9 @@ impl<'a> Confirming<'a> {
                 self.elsewhere.remove(&key);
                 if self.request.goal == Goal::FirstRace {
                     self.stopped.get_or_insert("the first error was found".to_owned());
-                    return Ok(());
+                    break;
                 }
-            } else if candidate.uncertain.is_empty() && self.target.sees_every_access() {
+            } else if candidate.uncertain.is_empty() && self.ground.sees_everything() {
                 self.unconfirmed.entry(key).or_insert_with(|| {
                     let method = candidate.method.name();
                     let confirmation = Confirmation::Unconfirmed { reason: why };
@@ -182,7 +142,7 @@ impl<'a> Confirming<'a> {
                 self.elsewhere.insert(key);
             }
         }
-        self.beside(&diverged, began)
+        Ok(diverged)
     }
 
     pub(super) fn is_over(&self, began: Instant) -> Option<String> {
@@ -194,100 +154,45 @@ impl<'a> Confirming<'a> {
     }
 
     /// Runs the program under the candidate. The finding is in `found` if it was seen. `None`: interrupted.
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Replay>, DriverError> {
-        let plan = match self.target.plan(self.recorded, &candidate.order, &Self::wanted(candidate)) {
-            Ok(plan) => plan,
-            Err(why) => return Ok(Some(Replay { why, followed: None })),
+    fn confirm(&mut self, candidate: &Candidate, key: &G::Key) -> Result<Option<Replay>, DriverError> {
+        let seen = match self.ground.run(candidate)? {
+            Run::None(why) => return Ok(Some(Replay { why, followed: None })),
+            Run::Interrupted => return Ok(None),
+            Run::Made(seen) => seen,
         };
-        let request = self.enforcing(plan);
         self.replayed += 1;
-        let Some(enforced) = self.target.enforce(&request, self.watching.interrupt)? else { return Ok(None) };
-        let why = words(&enforced);
-        let followed = match enforced.status {
-            Status::Followed => request.plan.steps(),
-            Status::Diverged { step, .. } => step,
-        };
+        let replay = Replay { why: seen.why.clone(), followed: Some(seen.followed) };
+        if seen.reproduced {
+            self.known.insert(key.clone());
+        }
+        self.feasible += u64::from(self.take(candidate.method.name(), seen));
+        Ok(Some(replay))
+    }
+
+    /// What the latest run has shown; whether that is what it was for, or anything else that is new.
+    pub(super) fn take(&mut self, method: &'static str, seen: Seen<G::Key>) -> bool {
         let before = self.found.len();
-        let confirmed = self.take(candidate.method.name(), enforced);
-        self.feasible += u64::from(confirmed);
-        if self.found.len() > before {
-            self.write(before, &request);
-        }
-        Ok(Some(Replay { why, followed: Some(followed) }))
-    }
-
-    pub(super) fn wanted(candidate: &Candidate) -> Wanted {
-        match &candidate.error {
-            Error::Race { first, second } => Wanted::Race([*first, *second]),
-            Error::Deadlock { blocked } => Wanted::Deadlock(blocked.clone()),
-        }
-    }
-
-    /// The program as it was recorded, under this schedule.
-    pub(super) fn enforcing(&self, plan: EnforcePlan) -> EnforceRequest {
-        EnforceRequest {
-            arguments: self.recorded.program.arguments.clone(),
-            stdin: self.stdin.clone(),
-            env: Vec::new(),
-            client: beside(self.client.clone()),
-            plan,
-            afterwards: Afterwards::GoesOn,
-            time: self.request.run_time,
-            patience: None,
-            trace: None,
-        }
-    }
-
-    pub(super) fn confirmed_any(&self) -> bool {
-        !self.found.is_empty()
-    }
-
-    /// What the run has shown; whether that is what it was for, or anything else that is new.
-    pub(super) fn take(&mut self, method: &'static str, enforced: Enforced) -> bool {
-        let reproduced = enforced.reproduced;
-        let before = self.found.len();
-        let deadlock = enforced.deadlock.filter(|_| reproduced);
-        for finding in enforced.races.into_iter().chain(deadlock) {
-            if self.known.insert(Key::of(&finding)) {
-                let confirmation = Confirmation::Replayed { file: None };
-                let evidence = Evidence::Predicted { method, confirmation };
+        for (key, finding) in seen.findings {
+            if self.known.insert(key) {
+                let evidence = Evidence::Predicted { method, confirmation: G::confirmation(None) };
                 self.found.push(Finding { evidence, engine: "predict", ..finding });
             }
         }
         if self.found.len() > before {
-            self.assumptions.extend(enforced.assumptions);
+            self.assumptions.extend(seen.assumptions);
+            self.write(before);
         }
-        reproduced || self.found.len() > before
+        seen.reproduced || self.found.len() > before
     }
 
-    /// One schedule shows all findings from `from` on.
-    pub(super) fn write(&mut self, from: usize, request: &EnforceRequest) {
+    /// What shows all findings from `from` on.
+    fn write(&mut self, from: usize) {
         let Some(folder) = &self.request.witness_dir else { return };
-        let shows = self.found[from..].iter().map(|finding| {
-            let places =
-                finding.accesses.iter().map(|access| format!("{}:{}", access.at.file, access.at.line));
-            format!(
-                "{} {} at {}",
-                finding.kind.name(),
-                finding.variable,
-                places.collect::<Vec<_>>().join(" and ")
-            )
-        });
-        let text = Witness {
-            program: Program { client: self.client.clone(), ..self.recorded.program.clone() },
-            stdin: request.stdin.clone(),
-            shows: shows.collect(),
-            plan: request.plan.clone(),
-        }
-        .to_text();
-        let stem = self.recorded.program.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let hash = crate::load::digest(text.as_bytes()) as u32;
-        match witness::write(folder, &stem, hash, ".order", &text) {
-            Ok(path) => {
-                let written = path.to_string_lossy().into_owned();
-                for finding in &mut self.found[from..] {
+        match self.ground.write(folder, &self.found[from..]) {
+            Ok(files) => {
+                for (finding, file) in self.found[from..].iter_mut().zip(files) {
                     if let Evidence::Predicted { confirmation, .. } = &mut finding.evidence {
-                        *confirmation = Confirmation::Replayed { file: Some(written.clone()) };
+                        *confirmation = G::confirmation(Some(file));
                     }
                 }
             }
@@ -297,39 +202,12 @@ impl<'a> Confirming<'a> {
         }
     }
 
-    /// The candidate as a person would say it, without stacks: the trace has none.
-    fn finding(&self, candidate: &Candidate) -> Finding {
-        let (kind, events) = match &candidate.error {
-            Error::Race { first, second } => (FindingKind::DataRace, vec![*first, *second]),
-            Error::Deadlock { blocked } => (FindingKind::Problem(ProblemKind::Deadlock), blocked.clone()),
-        };
-        let variable = match kind {
-            FindingKind::DataRace => {
-                let names = events.iter().map(|event| self.named.expression(*event));
-                names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
-            }
-            FindingKind::Problem(_) => String::new(),
-        };
-        Finding {
-            id: String::new(),
-            kind,
-            variable,
-            accesses: events.iter().map(|event| self.named.report(*event)).collect(),
-            evidence: Evidence::Observed,
-            engine: "predict",
-            rank: 0,
-            detail: String::new(),
-            assumptions: Vec::new(),
-            protection: None,
-        }
-    }
-
     pub(super) fn answer(self, config: &Config, counts: &Counts) -> Answer {
         let mut findings = self.found;
         findings.extend(self.unconfirmed.into_values());
         findings.retain(|finding| !config.suppressions.iter().any(|one| is_suppressed(finding, one)));
         findings
-            .sort_by_cached_key(|finding| (!finding.evidence.is_certain(), finding.kind, Key::of(finding)));
+            .sort_by_cached_key(|finding| (!finding.evidence.is_certain(), finding.kind, places(finding)));
         for (index, finding) in findings.iter_mut().enumerate() {
             finding.id = format!("f{}", index + 1);
             finding.rank = index as u32 + 1;
@@ -390,7 +268,11 @@ impl<'a> Confirming<'a> {
             proved: Vec::new(),
             assumptions: self.assumptions.into_iter().collect(),
             deadlock_assumptions: Vec::new(),
-            unknown_reasons: reasons.iter().map(|reason| plain(reason)).collect::<Vec<UnknownReason>>(),
+            unknown_reasons: reasons
+                .iter()
+                .map(|reason| plain(reason))
+                .chain(self.ground.reasons())
+                .collect(),
             stats: Stats {
                 executions: 1 + self.replayed + self.explored,
                 prediction: Some(PredictionCounts {
@@ -409,19 +291,8 @@ impl<'a> Confirming<'a> {
     }
 }
 
-/// Why what a run was for was not seen, if it was not.
-fn words(enforced: &Enforced) -> String {
-    let client = enforced.client_failure.as_ref().map_or(String::new(), |why| format!("; {why}"));
-    let words = match &enforced.status {
-        Status::Diverged { step, steps, why } => {
-            format!("the program diverged from the order at step {} of {steps}: {why}", step + 1)
-        }
-        Status::Followed => match enforced.end {
-            End::Stopped => {
-                "the order was followed; the time for the run was over before it was seen".to_owned()
-            }
-            _ => "the order was followed, and it was not seen".to_owned(),
-        },
-    };
-    words + &client
+fn places(finding: &Finding) -> Vec<Frame> {
+    let mut places: Vec<Frame> = finding.accesses.iter().map(|access| access.at.clone()).collect();
+    places.sort();
+    places
 }

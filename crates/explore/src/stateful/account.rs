@@ -1,6 +1,8 @@
 //! What a search that follows paths step by step has counted and found so far, and when it must stop.
 
-use crate::enumerate::{Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, RunCount, Taken};
+use crate::enumerate::{
+    Coverage, Exploration, Gap, Goal, Ledger, Limits, Progress, Recorder, RunCount, Taken,
+};
 use raddle_event::{Choice, Event, Trace};
 use raddle_machine::{Machine, Visibility};
 use raddle_order::RacePair;
@@ -130,6 +132,22 @@ impl<'a> Account<'a> {
             return Err(Stop::GivenUp(Gap::Executions));
         }
         Ok(())
+    }
+
+    /// What one execution alone has shown, at whose end the machine stands.
+    pub(crate) fn only<M: Machine>(
+        mut self,
+        machine: &M,
+        recorder: Recorder,
+        path: &[Taken],
+        excess: Option<Gap>,
+    ) -> Exploration {
+        self.gap(Gap::Sample);
+        self.assume(machine.assumptions());
+        self.assume(recorder.weak_atomics);
+        self.counted.ended(machine, excess, &mut self.gaps);
+        self.ledger.run(machine, recorder.trace(), path);
+        self.finish(Coverage::Partial)
     }
 
     pub(crate) fn assume(&mut self, assumptions: impl IntoIterator<Item = &'static str>) {

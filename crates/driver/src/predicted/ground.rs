@@ -1,0 +1,55 @@
+//! Where the candidates of a prediction are run: in the program itself, or by the interpreter.
+
+use crate::DriverError;
+use raddle_finding::{Assumption, Confirmation, Finding, UnknownReason};
+use raddle_predict::Candidate;
+use std::path::Path;
+
+pub(super) trait Ground {
+    /// What a person would call one error.
+    type Key: Clone + Ord;
+
+    /// The candidate as a person would say it, without stacks: the trace has none.
+    fn finding(&self, candidate: &Candidate) -> Finding;
+
+    /// That of the candidate, and its finding.
+    fn key(&self, candidate: &Candidate, finding: &Finding) -> Self::Key;
+
+    /// Whether this event only tries, or waits for some time.
+    fn gives_up(&self, event: usize) -> bool;
+
+    /// Whether all that decides what the program does is in the trace: then a certain candidate exists.
+    fn sees_everything(&self) -> bool;
+
+    /// Runs the program once under the candidate.
+    fn run(&mut self, candidate: &Candidate) -> Result<Run<Self::Key>, DriverError>;
+
+    /// Writes what the latest run was made by, which has shown these findings: the file of each.
+    fn write(&mut self, folder: &Path, shown: &[Finding]) -> std::io::Result<Vec<String>>;
+
+    /// What is confirmed, and by which file.
+    fn confirmation(file: Option<String>) -> Confirmation;
+
+    /// What was found out besides, and leaves something open.
+    fn reasons(&self) -> Vec<UnknownReason>;
+}
+
+/// What came of a candidate.
+pub(super) enum Run<K> {
+    /// There was no run: why.
+    None(String),
+    Interrupted,
+    Made(Seen<K>),
+}
+
+/// What a run has shown.
+pub(super) struct Seen<K> {
+    /// The error that it was for.
+    pub(super) reproduced: bool,
+    pub(super) findings: Vec<(K, Finding)>,
+    pub(super) assumptions: Vec<Assumption>,
+    /// Why the error was not seen, if it was not.
+    pub(super) why: String,
+    /// Steps of the order that it kept to.
+    pub(super) followed: usize,
+}

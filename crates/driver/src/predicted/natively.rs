@@ -1,0 +1,216 @@
+//! The recorded program itself under an order of its recorded events.
+
+use super::again::beside;
+use super::ground::{Ground, Run, Seen};
+use super::{PredictRequest, Source};
+use crate::{DriverError, witness};
+use raddle_event::ProblemKind;
+use raddle_finding::{AccessReport, Confirmation, Evidence, Finding, FindingKind, Frame, UnknownReason};
+use raddle_native::enforce::{EnforcePlan, EnforceRequest, Enforced, Status, Target, Wanted, Witness};
+use raddle_native::trace::{Named, Program, Recorded};
+use raddle_native::{Afterwards, End};
+use raddle_predict::{Candidate, Error};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Errors that a person would call the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Race([Frame; 2]),
+    Deadlock(Vec<Frame>),
+}
+
+impl Key {
+    pub(super) fn of(finding: &Finding) -> Key {
+        let at = |access: &AccessReport| access.at.clone();
+        match (finding.kind, finding.accesses.as_slice()) {
+            (FindingKind::DataRace, [a, b]) => {
+                let mut ends = [at(a), at(b)];
+                ends.sort();
+                Key::Race(ends)
+            }
+            _ => {
+                let mut places: Vec<Frame> =
+                    finding.accesses.iter().map(|access| access.at.clone()).collect();
+                places.sort();
+                Key::Deadlock(places)
+            }
+        }
+    }
+}
+
+pub(super) struct Natively<'a> {
+    request: &'a PredictRequest,
+    pub(super) recorded: &'a Recorded,
+    pub(super) target: &'a Target,
+    interrupt: &'a AtomicBool,
+    named: Named<'a>,
+    stdin: Option<PathBuf>,
+    /// What runs beside the program.
+    client: Option<String>,
+    /// What the latest run was made with.
+    latest: Option<EnforceRequest>,
+}
+
+impl<'a> Natively<'a> {
+    /// Also what is worth saying besides.
+    pub(super) fn new(
+        request: &'a PredictRequest,
+        recorded: &'a Recorded,
+        target: &'a Target,
+        interrupt: &'a AtomicBool,
+    ) -> Result<(Self, Vec<String>), DriverError> {
+        let (program, stdin, client) = match &request.source {
+            Source::Trace { program, stdin, client, .. } => {
+                (program.as_deref(), stdin.clone(), client.as_ref())
+            }
+            Source::Program { run, .. } => (None, run.stdin.clone(), run.client.as_ref()),
+            Source::Files { subject, .. } => (None, subject.stdin.clone(), None),
+        };
+        let client = client.map(|client| &client.command).or(recorded.program.client.as_ref()).cloned();
+        let (named, warnings) = recorded.named(program)?;
+        Ok((Self { request, recorded, target, interrupt, named, stdin, client, latest: None }, warnings))
+    }
+
+    /// The schedule that has the candidate's events and then comes to its error.
+    pub(super) fn plan(&self, candidate: &Candidate) -> Result<EnforcePlan, String> {
+        let wanted = match &candidate.error {
+            Error::Race { first, second } => Wanted::Race([*first, *second]),
+            Error::Deadlock { blocked } => Wanted::Deadlock(blocked.clone()),
+        };
+        self.target.plan(self.recorded, &candidate.order, &wanted)
+    }
+
+    /// Runs the program as it was recorded, under this schedule.
+    pub(super) fn enforce(
+        &mut self,
+        plan: EnforcePlan,
+        patience: Option<Duration>,
+    ) -> Result<Run<Key>, DriverError> {
+        let request = EnforceRequest {
+            arguments: self.recorded.program.arguments.clone(),
+            stdin: self.stdin.clone(),
+            env: Vec::new(),
+            client: beside(self.client.clone()),
+            plan,
+            afterwards: Afterwards::GoesOn,
+            time: self.request.run_time,
+            patience,
+            trace: None,
+        };
+        let Some(enforced) = self.target.enforce(&request, self.interrupt)? else {
+            return Ok(Run::Interrupted);
+        };
+        let (why, reproduced) = (words(&enforced), enforced.reproduced);
+        let followed = match enforced.status {
+            Status::Followed => request.plan.steps(),
+            Status::Diverged { step, .. } => step,
+        };
+        self.latest = Some(request);
+        let deadlock = enforced.deadlock.filter(|_| reproduced);
+        let findings = enforced.races.into_iter().chain(deadlock);
+        let findings = findings.map(|finding| (Key::of(&finding), finding)).collect();
+        Ok(Run::Made(Seen { reproduced, findings, assumptions: enforced.assumptions, why, followed }))
+    }
+}
+
+impl Ground for Natively<'_> {
+    type Key = Key;
+
+    fn finding(&self, candidate: &Candidate) -> Finding {
+        let (kind, events) = match &candidate.error {
+            Error::Race { first, second } => (FindingKind::DataRace, vec![*first, *second]),
+            Error::Deadlock { blocked } => (FindingKind::Problem(ProblemKind::Deadlock), blocked.clone()),
+        };
+        let variable = match kind {
+            FindingKind::DataRace => {
+                let names = events.iter().map(|event| self.named.expression(*event));
+                names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+            }
+            FindingKind::Problem(_) => String::new(),
+        };
+        Finding {
+            id: String::new(),
+            kind,
+            variable,
+            accesses: events.iter().map(|event| self.named.report(*event)).collect(),
+            evidence: Evidence::Observed,
+            engine: "predict",
+            rank: 0,
+            detail: String::new(),
+            assumptions: Vec::new(),
+            protection: None,
+        }
+    }
+
+    fn key(&self, _candidate: &Candidate, finding: &Finding) -> Key {
+        Key::of(finding)
+    }
+
+    fn gives_up(&self, event: usize) -> bool {
+        self.named.gives_up(event)
+    }
+
+    fn sees_everything(&self) -> bool {
+        self.target.sees_every_access()
+    }
+
+    fn run(&mut self, candidate: &Candidate) -> Result<Run<Key>, DriverError> {
+        match self.plan(candidate) {
+            Ok(plan) => self.enforce(plan, None),
+            Err(why) => Ok(Run::None(why)),
+        }
+    }
+
+    /// One schedule shows all of them.
+    fn write(&mut self, folder: &Path, shown: &[Finding]) -> std::io::Result<Vec<String>> {
+        let Some(request) = &self.latest else { return Ok(Vec::new()) };
+        let shows = shown.iter().map(|finding| {
+            let places =
+                finding.accesses.iter().map(|access| format!("{}:{}", access.at.file, access.at.line));
+            format!(
+                "{} {} at {}",
+                finding.kind.name(),
+                finding.variable,
+                places.collect::<Vec<_>>().join(" and ")
+            )
+        });
+        let text = Witness {
+            program: Program { client: self.client.clone(), ..self.recorded.program.clone() },
+            stdin: request.stdin.clone(),
+            shows: shows.collect(),
+            plan: request.plan.clone(),
+        }
+        .to_text();
+        let stem = self.recorded.program.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let hash = crate::load::digest(text.as_bytes()) as u32;
+        let path = witness::write(folder, &stem, hash, ".order", &text)?;
+        Ok(vec![path.to_string_lossy().into_owned(); shown.len()])
+    }
+
+    fn confirmation(file: Option<String>) -> Confirmation {
+        Confirmation::Replayed { file }
+    }
+
+    fn reasons(&self) -> Vec<UnknownReason> {
+        Vec::new()
+    }
+}
+
+/// Why what a run was for was not seen, if it was not.
+fn words(enforced: &Enforced) -> String {
+    let client = enforced.client_failure.as_ref().map_or(String::new(), |why| format!("; {why}"));
+    let words = match &enforced.status {
+        Status::Diverged { step, steps, why } => {
+            format!("the program diverged from the order at step {} of {steps}: {why}", step + 1)
+        }
+        Status::Followed => match enforced.end {
+            End::Stopped => {
+                "the order was followed; the time for the run was over before it was seen".to_owned()
+            }
+            _ => "the order was followed, and it was not seen".to_owned(),
+        },
+    };
+    words + &client
+}

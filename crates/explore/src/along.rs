@@ -1,0 +1,90 @@
+//! One execution whose choices somebody else makes, and everything that it shows.
+
+use crate::enumerate::{Exploration, Gap, Limits, Recorder, Taken};
+use crate::random::Dice;
+use crate::stateful::{Account, Stop};
+use raddle_event::{Choice, Event, ThreadId};
+use raddle_machine::{Machine, Sink, StackSource, Status, Visibility};
+
+/// Makes the choices of an execution.
+pub trait Guide<M> {
+    /// One of the open choices.
+    fn choose(&mut self, machine: &M, open: &[Choice]) -> Choice;
+
+    /// The step was made, with these events.
+    fn stepped(&mut self, machine: &M, choice: Choice, events: &[Event]);
+}
+
+/// Follows the guide to the end of the execution, or to a limit. The machine stands at its start, and stays where the execution ended. Errors of
+/// the execution are in the exploration, each once.
+pub fn along<M: Machine>(
+    machine: &mut M,
+    limits: &Limits,
+    visibility: Visibility,
+    guide: &mut dyn Guide<M>,
+) -> Exploration {
+    let mut account = Account::new(limits, visibility.clone());
+    machine.set_visibility(visibility);
+    let mut heard = Heard::default();
+    let mut path: Vec<Taken> = Vec::new();
+    let mut open = Vec::new();
+    let mut excess = None;
+    while machine.status() == Status::Running && excess.is_none() {
+        excess = if path.len() as u64 >= limits.run_steps {
+            Some(Gap::RunSteps)
+        } else if heard.recorder.len() > limits.run_events {
+            Some(Gap::RunEvents)
+        } else {
+            match account.step(path.len()) {
+                Err(Stop::GivenUp(gap)) => Some(gap),
+                _ => None,
+            }
+        };
+        if excess.is_none() {
+            machine.enabled(&mut open);
+            let choice = guide.choose(machine, &open);
+            path.push(Taken { choice, events: heard.recorder.len() });
+            machine.step(choice, &mut heard);
+            guide.stepped(machine, choice, &heard.of_step);
+            heard.of_step.clear();
+        }
+    }
+    account.only(machine, heard.recorder, &path, excess)
+}
+
+/// For the happens-before relation, and for the guide.
+#[derive(Default)]
+struct Heard {
+    recorder: Recorder,
+    of_step: Vec<Event>,
+}
+
+impl Sink for Heard {
+    fn event(&mut self, event: Event, stack: &dyn StackSource) {
+        self.of_step.push(event);
+        self.recorder.event(event, stack);
+    }
+}
+
+/// A scheduler for an execution that nobody has wishes about.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    dice: Option<Dice>,
+    last: Option<ThreadId>,
+}
+
+impl Scheduler {
+    /// Without a seed, a thread goes on as long as it can; then the oldest one does. With a seed every open choice is as likely as any other.
+    pub fn new(seed: Option<u64>) -> Self {
+        Self { dice: seed.map(Dice::new), last: None }
+    }
+
+    pub fn choose(&mut self, open: &[Choice]) -> Choice {
+        let choice = match &mut self.dice {
+            Some(dice) => open[dice.below(open.len() as u64) as usize],
+            None => *open.iter().find(|choice| Some(choice.thread) == self.last).unwrap_or(&open[0]),
+        };
+        self.last = Some(choice.thread);
+        choice
+    }
+}
