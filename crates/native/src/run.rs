@@ -115,7 +115,9 @@ pub(crate) fn run_with(
         warnings.push(format!("process {} goes on; what it finds from now on {rest}", processes.join(", ")));
     }
     let findings = describe::findings(&log, binary, &mut warnings);
+    // A client that fails at once may end the program before it begins; that it failed is what is said.
     if findings.is_empty()
+        && end != End::Unserved
         && let Some(reason) = log.lost()
     {
         return Err(NativeError::Lost { reason });

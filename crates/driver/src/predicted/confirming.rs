@@ -162,10 +162,11 @@ impl<'a, G: Ground> Confirming<'a, G> {
         };
         self.replayed += 1;
         let replay = Replay { why: seen.why.clone(), followed: Some(seen.followed) };
-        if seen.reproduced {
+        let is_seen = seen.reproduced;
+        self.feasible += u64::from(self.take(candidate.method.name(), seen));
+        if is_seen {
             self.known.insert(key.clone());
         }
-        self.feasible += u64::from(self.take(candidate.method.name(), seen));
         Ok(Some(replay))
     }
 
