@@ -8,19 +8,18 @@
 mod again;
 mod beside;
 mod confirming;
+mod rounds;
 mod text;
 
 pub use again::{is_order, replay_order};
+pub use rounds::Rounds;
 pub use text::{Exported, export, predict_std};
 
 use crate::native::config_of;
 use crate::{Answer, DriverError, Goal};
-use confirming::Confirming;
 use raddle_config::Config;
-use raddle_native::enforce::Target;
-use raddle_native::trace;
 use raddle_native::{End, RecordRequest, RunRequest};
-use raddle_predict::{Deciding, Initial, Input, Options, predict};
+use rounds::Setting;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -40,6 +39,7 @@ pub struct PredictRequest {
     /// Events of the trace that are read.
     pub limit: usize,
     pub replays: Replays,
+    pub rounds: Rounds,
     pub goal: Goal,
     /// Where schedules go.
     pub witness_dir: Option<PathBuf>,
@@ -100,23 +100,15 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
         }
     };
     let began = Instant::now();
-    (watching.progress)(Stage::Reading);
-    let recorded = trace::read(&file, request.limit).map_err(raddle_native::NativeError::from)?;
-    warnings.extend(recorded.gaps.iter().map(|gap| format!("the trace is not the whole run: {gap}")));
-    let target = Target::of(&recorded, program.as_deref())?;
-    let recorded = recorded.with_reads(&target.updating());
-    (watching.progress)(Stage::Predicting { events: recorded.trace.events.len() });
-    let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
-    let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
-    let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
-    // Confirming is to have its share.
-    let until = request.time.map(|time| began + time / 2);
-    let options = Options { candidates: request.candidates, until, ..Options::default() };
-    let prediction = predict(input, &options);
-    let mut confirming = Confirming::new(request, &recorded, &target, &prediction, watching)?;
-    confirming.observed(observed);
-    confirming.all(began)?;
-    let mut answer = confirming.answer(&config, &prediction.counts);
+    let setting = Setting {
+        request,
+        watching,
+        config: &config,
+        program: program.as_deref(),
+        folder: folder.path(),
+        began,
+    };
+    let mut answer = setting.all(file, observed)?;
     answer.warnings.splice(0..0, warnings);
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok((answer, end))

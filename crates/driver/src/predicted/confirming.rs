@@ -1,6 +1,6 @@
 //! Candidates one by one, until each pair of places was seen to race or all its candidates were tried.
 
-use super::beside::{Diverged, Tried};
+use super::beside::{Tried, Tries};
 use super::{PredictRequest, Replays, Source, Stage, Watching};
 use crate::native::is_suppressed;
 use crate::{Answer, DriverError, Goal, plain, witness};
@@ -15,7 +15,7 @@ use raddle_native::trace::{Named, Recorded};
 use raddle_native::{Afterwards, End};
 use raddle_predict::{Candidate, Counts, Error, Options, Prediction};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ impl Key {
 }
 
 /// What came of a candidate.
-struct Replay {
+pub(super) struct Replay {
     /// Why its error was not seen, if it was not.
     why: String,
     /// Steps that the program followed; `None`: it was not run.
@@ -61,21 +61,40 @@ pub(super) struct Confirming<'a> {
     pub(super) watching: Watching<'a>,
     named: Named<'a>,
     stdin: Option<PathBuf>,
+    /// Where the runs of confirmed candidates are recorded, if they are.
+    pub(super) records: Option<&'a Path>,
+    pub(super) tally: Tally,
+}
+
+/// What came of it, for all traces together.
+#[derive(Default)]
+pub(super) struct Tally {
     pub(super) known: BTreeSet<Key>,
     pub(super) found: Vec<Finding>,
     /// Certain candidates that were not seen, by what they show.
     pub(super) unconfirmed: BTreeMap<Key, Finding>,
     /// Places of uncertain candidates that were not seen.
     pub(super) elsewhere: BTreeSet<Key>,
-    replayed: u64,
+    pub(super) candidates: u64,
+    pub(super) replayed: u64,
     feasible: u64,
-    /// Runs beside orders that diverged.
+    /// Runs beside orders that diverged, and what they were for.
     pub(super) explored: u64,
+    pub(super) explored_for: BTreeSet<Key>,
+    /// Traces of runs that showed an error and went on to their end, to be predicted from.
+    pub(super) traces: Vec<PathBuf>,
+    /// Races whose accesses were tried the other way round.
+    pub(super) turned: BTreeSet<Key>,
+    /// Traces that were predicted from, and in how many rounds.
+    pub(super) predicted_from: u64,
+    pub(super) rounds: u64,
+    /// What was left out because of a bound.
+    pub(super) bounds: BTreeSet<String>,
     /// What the confirmed findings rest on.
     assumptions: BTreeSet<Assumption>,
     /// Not all candidates were tried: why.
     pub(super) stopped: Option<String>,
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 impl<'a> Confirming<'a> {
@@ -85,50 +104,27 @@ impl<'a> Confirming<'a> {
         target: &'a Target,
         prediction: &'a Prediction,
         watching: Watching<'a>,
+        records: Option<&'a Path>,
+        mut tally: Tally,
     ) -> Result<Self, DriverError> {
         let (program, stdin) = match &request.source {
             Source::Trace { program, stdin, .. } => (program.as_deref(), stdin.clone()),
             Source::Program { run, .. } => (None, run.stdin.clone()),
         };
         let (named, warnings) = recorded.named(program)?;
-        Ok(Self {
-            request,
-            recorded,
-            target,
-            prediction,
-            watching,
-            named,
-            stdin,
-            known: BTreeSet::new(),
-            found: Vec::new(),
-            unconfirmed: BTreeMap::new(),
-            elsewhere: BTreeSet::new(),
-            replayed: 0,
-            feasible: 0,
-            explored: 0,
-            assumptions: BTreeSet::new(),
-            stopped: None,
-            warnings,
-        })
-    }
-
-    /// The recorded run itself has shown these.
-    pub(super) fn observed(&mut self, findings: Vec<Finding>) {
-        for finding in findings {
-            if self.known.insert(Key::of(&finding)) {
-                self.found.push(finding);
-            }
-        }
+        tally.warnings.extend(warnings);
+        tally.candidates += prediction.candidates.len() as u64;
+        Ok(Self { request, recorded, target, prediction, watching, named, stdin, records, tally })
     }
 
     pub(super) fn all(&mut self, began: Instant) -> Result<(), DriverError> {
         let candidates = &self.prediction.candidates;
-        let mut diverged = Diverged::new();
+        let mut tries = Tries::new();
         for (tried, candidate) in candidates.iter().enumerate() {
             (self.watching.progress)(Stage::Confirming {
                 tried,
                 candidates: candidates.len(),
-                confirmed: self.found.len(),
+                confirmed: self.tally.found.len(),
             });
             if let Error::Deadlock { blocked } = &candidate.error
                 && blocked.iter().any(|event| self.named.gives_up(*event))
@@ -137,47 +133,48 @@ impl<'a> Confirming<'a> {
             }
             let finding = self.finding(candidate);
             let key = Key::of(&finding);
-            if self.known.contains(&key) {
+            if self.tally.known.contains(&key) {
                 continue;
             }
             let why = if self.request.replays == Replays::Unwanted {
                 "not replayed, as was asked for".to_owned()
             } else if let Some(stopped) = self.is_over(began) {
                 let why = format!("not replayed: {stopped}");
-                self.stopped.get_or_insert(stopped);
+                self.tally.stopped.get_or_insert(stopped);
                 why
             } else {
                 match self.confirm(candidate)? {
                     None => {
                         let stopped = "it was interrupted".to_owned();
-                        self.stopped.get_or_insert(stopped.clone());
+                        self.tally.stopped.get_or_insert(stopped.clone());
                         stopped
                     }
                     Some(Replay { why, followed }) => {
-                        let tries = followed.map(|followed| Tried { candidate: tried, followed });
-                        diverged.entry(key.clone()).or_default().extend(tries);
+                        let replayed = followed.map(|followed| Tried { candidate: tried, followed });
+                        tries.entry(key.clone()).or_default().extend(replayed);
                         why
                     }
                 }
             };
-            if self.known.contains(&key) {
-                self.unconfirmed.remove(&key);
-                self.elsewhere.remove(&key);
+            if self.tally.known.contains(&key) {
+                self.tally.unconfirmed.remove(&key);
+                self.tally.elsewhere.remove(&key);
                 if self.request.goal == Goal::FirstRace {
-                    self.stopped.get_or_insert("the first error was found".to_owned());
+                    self.tally.stopped.get_or_insert("the first error was found".to_owned());
                     return Ok(());
                 }
             } else if candidate.uncertain.is_empty() && self.target.sees_every_access() {
-                self.unconfirmed.entry(key).or_insert_with(|| {
+                self.tally.unconfirmed.entry(key).or_insert_with(|| {
                     let method = candidate.method.name();
                     let confirmation = Confirmation::Unconfirmed { reason: why };
                     Finding { evidence: Evidence::Predicted { method, confirmation }, ..finding }
                 });
             } else {
-                self.elsewhere.insert(key);
+                self.tally.elsewhere.insert(key);
             }
         }
-        self.beside(&diverged, began)
+        self.beside(&tries, began)?;
+        self.other_ways_round(&tries, began)
     }
 
     pub(super) fn is_over(&self, began: Instant) -> Option<String> {
@@ -194,18 +191,27 @@ impl<'a> Confirming<'a> {
             Ok(plan) => plan,
             Err(why) => return Ok(Some(Replay { why, followed: None })),
         };
-        let request = self.enforcing(plan);
-        self.replayed += 1;
-        let Some(enforced) = self.target.enforce(&request, self.watching.interrupt)? else { return Ok(None) };
+        self.replay(plan, candidate.method.name())
+    }
+
+    /// Runs the program under this schedule, and keeps what that shows. `None`: interrupted.
+    pub(super) fn replay(
+        &mut self,
+        plan: EnforcePlan,
+        method: &'static str,
+    ) -> Result<Option<Replay>, DriverError> {
+        let mut request = self.enforcing(plan);
+        self.tally.replayed += 1;
+        let Some(enforced) = self.run(&mut request)? else { return Ok(None) };
         let why = words(&enforced);
         let followed = match enforced.status {
             Status::Followed => request.plan.steps(),
             Status::Diverged { step, .. } => step,
         };
-        let before = self.found.len();
-        let confirmed = self.take(candidate.method.name(), enforced);
-        self.feasible += u64::from(confirmed);
-        if self.found.len() > before {
+        let before = self.tally.found.len();
+        let confirmed = self.take(method, enforced);
+        self.tally.feasible += u64::from(confirmed);
+        if self.tally.found.len() > before {
             self.write(before, &request);
         }
         Ok(Some(Replay { why, followed: Some(followed) }))
@@ -232,32 +238,28 @@ impl<'a> Confirming<'a> {
         }
     }
 
-    pub(super) fn confirmed_any(&self) -> bool {
-        !self.found.is_empty()
-    }
-
     /// What the run has shown; whether that is what it was for, or anything else that is new.
     pub(super) fn take(&mut self, method: &'static str, enforced: Enforced) -> bool {
         let reproduced = enforced.reproduced;
-        let before = self.found.len();
+        let before = self.tally.found.len();
         let deadlock = enforced.deadlock.filter(|_| reproduced);
         for finding in enforced.races.into_iter().chain(deadlock) {
-            if self.known.insert(Key::of(&finding)) {
+            if self.tally.known.insert(Key::of(&finding)) {
                 let confirmation = Confirmation::Replayed { file: None };
                 let evidence = Evidence::Predicted { method, confirmation };
-                self.found.push(Finding { evidence, engine: "predict", ..finding });
+                self.tally.found.push(Finding { evidence, engine: "predict", ..finding });
             }
         }
-        if self.found.len() > before {
-            self.assumptions.extend(enforced.assumptions);
+        if self.tally.found.len() > before {
+            self.tally.assumptions.extend(enforced.assumptions);
         }
-        reproduced || self.found.len() > before
+        reproduced || self.tally.found.len() > before
     }
 
     /// One schedule shows all findings from `from` on.
     pub(super) fn write(&mut self, from: usize, request: &EnforceRequest) {
         let Some(folder) = &self.request.witness_dir else { return };
-        let shows = self.found[from..].iter().map(|finding| {
+        let shows = self.tally.found[from..].iter().map(|finding| {
             let places =
                 finding.accesses.iter().map(|access| format!("{}:{}", access.at.file, access.at.line));
             format!(
@@ -279,20 +281,20 @@ impl<'a> Confirming<'a> {
         match witness::write(folder, &stem, hash, ".order", &text) {
             Ok(path) => {
                 let written = path.to_string_lossy().into_owned();
-                for finding in &mut self.found[from..] {
+                for finding in &mut self.tally.found[from..] {
                     if let Evidence::Predicted { confirmation, .. } = &mut finding.evidence {
                         *confirmation = Confirmation::Replayed { file: Some(written.clone()) };
                     }
                 }
             }
             Err(error) => {
-                self.warnings.push(format!("cannot write a schedule to {}: {error}", folder.display()));
+                self.tally.warnings.push(format!("cannot write a schedule to {}: {error}", folder.display()));
             }
         }
     }
 
     /// The candidate as a person would say it, without stacks: the trace has none.
-    fn finding(&self, candidate: &Candidate) -> Finding {
+    pub(super) fn finding(&self, candidate: &Candidate) -> Finding {
         let (kind, events) = match &candidate.error {
             Error::Race { first, second } => (FindingKind::DataRace, vec![*first, *second]),
             Error::Deadlock { blocked } => (FindingKind::Problem(ProblemKind::Deadlock), blocked.clone()),
@@ -317,7 +319,9 @@ impl<'a> Confirming<'a> {
             protection: None,
         }
     }
+}
 
+impl Tally {
     pub(super) fn answer(self, config: &Config, counts: &Counts) -> Answer {
         let mut findings = self.found;
         findings.extend(self.unconfirmed.into_values());
@@ -332,8 +336,14 @@ impl<'a> Confirming<'a> {
             findings.iter().any(|finding| finding.kind == kind && finding.evidence.is_certain())
         };
         let deadlock = FindingKind::Problem(ProblemKind::Deadlock);
-        let mut reasons = vec!["errors on other paths than the recorded one were not looked for".to_owned()];
+        let mut reasons = vec![match self.predicted_from {
+            0 | 1 => "errors on other paths than the recorded one were not looked for".to_owned(),
+            runs => {
+                format!("errors on other paths than those of the {runs} recorded runs were not looked for")
+            }
+        }];
         reasons.extend(self.stopped.map(|why| format!("not all candidates were tried: {why}")));
+        reasons.extend(self.bounds);
         if !self.elsewhere.is_empty() {
             let places = self.elsewhere.len();
             reasons.push(format!(
@@ -387,10 +397,12 @@ impl<'a> Confirming<'a> {
                     captured: counts.captured as u64,
                     reduced: counts.reduced as u64,
                     sync: counts.sync as u64,
-                    candidates: self.prediction.candidates.len() as u64,
+                    candidates: self.candidates,
                     replayed: self.replayed,
                     feasible: self.feasible,
                     explored: self.explored,
+                    traces: self.predicted_from,
+                    rounds: self.rounds,
                 }),
                 ..Stats::default()
             },
