@@ -229,6 +229,9 @@ pub(crate) struct PredictArgs {
     /// Runs that are explored beside the reorderings of a pair where the program followed none to the error; 0: none
     #[arg(long, value_name = "COUNT", default_value_t = 24)]
     pub(crate) divergence_runs: usize,
+    /// Record confirmed runs and predict from them, too, until nothing new comes: finds errors that hide behind others
+    #[arg(long, conflicts_with_all = ["first", "no_replay"])]
+    pub(crate) keep_going: bool,
     /// Stop at the first error that is confirmed
     #[arg(long)]
     pub(crate) first: bool,

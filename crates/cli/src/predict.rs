@@ -3,7 +3,7 @@
 use crate::args::PredictArgs;
 use crate::{client, interrupt, output, progress, run};
 use anyhow::bail;
-use raddle_driver::{Goal, PredictRequest, Replays, RunRequest, Source, Stage, Watching};
+use raddle_driver::{Goal, PredictRequest, Replays, Rounds, RunRequest, Source, Stage, Watching};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
@@ -88,6 +88,7 @@ fn request(
         beside: arguments.divergence_runs,
         limit: arguments.limit,
         replays: if arguments.no_replay { Replays::Unwanted } else { Replays::Wanted },
+        rounds: if arguments.keep_going { Rounds::Many } else { Rounds::One },
         goal: if arguments.first { Goal::FirstRace } else { Goal::AllRaces },
         witness_dir: Some(arguments.witness_dir.clone()),
     })

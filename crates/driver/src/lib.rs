@@ -39,8 +39,8 @@ pub use native::{
     recorded, run as run_native,
 };
 pub use predicted::{
-    Exported, PredictRequest, Replays, Source, Stage, Watching, client_of, export, is_order, predict_std,
-    replay_order, run as predict,
+    Exported, PredictRequest, Replays, Rounds, Source, Stage, Watching, client_of, export, is_order,
+    predict_std, replay_order, run as predict,
 };
 pub use raddle_config::External;
 pub use raddle_explore::enumerate::Progress;

@@ -11,20 +11,19 @@ mod confirming;
 mod ground;
 mod interpreted;
 mod natively;
+mod rounds;
+mod tally;
 mod text;
 
 pub use again::{client_of, is_order, replay_order};
+pub use rounds::Rounds;
 pub use text::{Exported, export, predict_std};
 
 use crate::native::config_of;
 use crate::{Answer, DriverError, Goal, Subject, plain};
-use confirming::Confirming;
-use natively::{Key, Natively};
 use raddle_config::Config;
-use raddle_native::enforce::Target;
-use raddle_native::trace;
 use raddle_native::{Client, End, RecordRequest, RunRequest};
-use raddle_predict::{Deciding, Initial, Input, Options, predict};
+use rounds::Setting;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -44,6 +43,7 @@ pub struct PredictRequest {
     /// Events of the trace that are read.
     pub limit: usize,
     pub replays: Replays,
+    pub rounds: Rounds,
     pub goal: Goal,
     /// Where schedules go.
     pub witness_dir: Option<PathBuf>,
@@ -112,26 +112,15 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
         }
     };
     let began = Instant::now();
-    (watching.progress)(Stage::Reading);
-    let recorded = trace::read(&file, request.limit).map_err(raddle_native::NativeError::from)?;
-    warnings.extend(recorded.gaps.iter().map(|gap| format!("the trace is not the whole run: {gap}")));
-    let target = Target::of(&recorded, program.as_deref())?;
-    let recorded = recorded.with_reads(&target.updating());
-    (watching.progress)(Stage::Predicting { events: recorded.trace.events.len() });
-    let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
-    let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
-    let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
-    // Confirming is to have its share.
-    let until = request.time.map(|time| began + time / 2);
-    let options = Options { candidates: request.candidates, until, ..Options::default() };
-    let prediction = predict(input, &options);
-    let (ground, about) = Natively::new(request, &recorded, &target, watching.interrupt)?;
-    warnings.extend(about);
-    let mut confirming = Confirming::new(request, &prediction, watching, ground);
-    confirming.observed(observed.into_iter().map(|finding| (Key::of(&finding), finding)));
-    let diverged = confirming.all(began)?;
-    confirming.beside(&diverged, began)?;
-    let mut answer = confirming.answer(&config, &prediction.counts);
+    let setting = Setting {
+        request,
+        watching,
+        config: &config,
+        program: program.as_deref(),
+        folder: folder.path(),
+        began,
+    };
+    let mut answer = setting.all(file, observed)?;
     answer.outcome.unknown_reasons.extend(client_failure.map(|why| plain(&why)));
     answer.warnings.splice(0..0, warnings);
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();

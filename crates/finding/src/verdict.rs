@@ -120,6 +120,9 @@ pub struct PredictionCounts {
     pub feasible: u64,
     /// Runs beside orders that the program did not follow.
     pub explored: u64,
+    /// Recorded runs that were predicted from, in so many rounds.
+    pub traces: u64,
+    pub rounds: u64,
 }
 
 /// The columns of the 2008 paper's Table 1 besides the number of runs; the first four are counted on two runs.

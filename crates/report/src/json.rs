@@ -52,6 +52,8 @@ pub fn json(outcome: &Outcome) -> String {
                 replayed: counts.replayed,
                 feasible: counts.feasible,
                 explored: counts.explored,
+                traces: counts.traces,
+                rounds: counts.rounds,
             }),
             pruning: outcome.stats.pruning.map(|counts| PruningJson {
                 threads: counts.threads,
@@ -175,6 +177,8 @@ struct PredictionJson {
     replayed: u64,
     feasible: u64,
     explored: u64,
+    traces: u64,
+    rounds: u64,
 }
 
 #[derive(Serialize)]

@@ -43,6 +43,10 @@ pub(crate) fn verdict_line(outcome: &Outcome) -> String {
         if let Some(counts) = outcome.stats.prediction.filter(|counts| counts.explored > 0) {
             line.push_str(&format!(", {} of them explored beside diverged orders", counts.explored));
         }
+        if let Some(counts) = outcome.stats.prediction.filter(|counts| counts.traces > 1) {
+            let rounds = count(counts.rounds as usize, "round", "rounds");
+            line.push_str(&format!("; {} recorded runs in {rounds}", counts.traces));
+        }
     }
     line
 }

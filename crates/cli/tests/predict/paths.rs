@@ -8,10 +8,13 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Which programs, by the beginning of their names; further options; whether the errors are found with them.
-const CASES: [(&str, &[&str], bool); 6] = [
+const CASES: [(&str, &[&str], bool); 9] = [
     ("third_sets_flag", &[], true),
     ("retry_loop", &[], true),
     ("cycle_behind_flag", &[], true),
+    ("third_sets_flag", &["--keep-going"], true),
+    ("behind_outcome", &["--keep-going"], true),
+    ("behind_outcome", &[], false),
     ("third_sets_flag", &["--divergence-runs", "0"], false),
     ("retry_loop", &["--divergence-runs", "0"], false),
     ("cycle_behind_flag", &["--divergence-runs", "0"], false),
@@ -24,10 +27,13 @@ fn errors_on_other_paths_are_seen_and_their_twins_have_none() {
     for (name, options, found) in CASES.into_iter().filter(|(name, ..)| name.contains(&wanted)) {
         let file = |end: &str| root().join("tests/predict/paths").join(format!("{name}{end}.c"));
         complaints.extend(complaint(&file("_safe"), options));
-        match (complaint(&file(""), options), found) {
-            (complaint, true) => complaints.extend(complaint),
-            (Some(_), false) => {}
-            (None, false) => complaints.push(format!("{name}: found with {options:?}")),
+        if found {
+            complaints.extend(complaint(&file(""), options));
+            continue;
+        }
+        // A busy machine may record the other path.
+        if (0..3).all(|_| complaint(&file(""), options).is_none()) {
+            complaints.push(format!("{name}: found with {options:?}"));
         }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
@@ -48,6 +54,25 @@ fn a_run_beside_a_diverged_order_is_counted_and_can_be_repeated() {
         let said = String::from_utf8_lossy(&again.stderr);
         assert!(said.contains("5 of 5 runs showed what the order is for"), "{said}");
     }
+}
+
+#[test]
+fn rounds_are_counted_and_a_bound_is_reported() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let answer = predicted(folder.path(), "behind_outcome", &["--keep-going"]);
+    let stats = &answer["stats"]["prediction"];
+    let more_than_one = |name: &str| stats[name].as_u64().is_some_and(|count| count > 1);
+    assert!(more_than_one("rounds") && more_than_one("traces"), "{stats}");
+    for finding in answer["findings"].as_array().expect("findings are a list") {
+        let has_schedule = finding["replay"].as_str().is_some_and(|replay| !replay.is_empty());
+        assert!(finding["evidence"] == "observed" || has_schedule, "{finding}");
+    }
+    let answer = predicted(folder.path(), "behind_outcome", &["--keep-going", "--time-limit", "0.001"]);
+    let reasons = answer["unknown_reasons"].to_string();
+    assert!(
+        reasons.contains("the time limit was reached") || reasons.contains("the time was over"),
+        "{reasons}"
+    );
 }
 
 fn predicted(folder: &Path, name: &str, options: &[&str]) -> Value {

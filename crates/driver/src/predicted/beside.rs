@@ -23,7 +23,7 @@ const MOST: u64 = 480;
 /// Of one run: a thread that computes for so long without a stop is rare.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A candidate whose error was not seen.
+/// A candidate that was replayed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tried {
     pub(super) candidate: usize,
@@ -31,47 +31,48 @@ pub(super) struct Tried {
     pub(super) followed: usize,
 }
 
-/// Candidates that were tried for nothing, by what they were for.
-pub(super) type Diverged<K> = BTreeMap<K, Vec<Tried>>;
+/// Candidates that were replayed, by what they were for.
+pub(super) type Tries<K> = BTreeMap<K, Vec<Tried>>;
 
 impl Confirming<'_, Natively<'_>> {
     /// After all candidates were tried: for each of these errors that was not seen, until it is.
-    pub(super) fn beside(&mut self, diverged: &Diverged<Key>, began: Instant) -> Result<(), DriverError> {
+    pub(super) fn beside(&mut self, tries: &Tries<Key>, began: Instant) -> Result<(), DriverError> {
         // Those that exist for certain come first.
         let (certain, others): (Vec<_>, Vec<_>) =
-            diverged.iter().partition(|(key, _)| self.unconfirmed.contains_key(*key));
+            tries.iter().partition(|(key, _)| self.tally.unconfirmed.contains_key(*key));
         for (key, tried) in certain.into_iter().chain(others) {
-            if self.known.contains(key) {
+            // What was explored for one trace is not again for another.
+            if self.tally.known.contains(key) || !self.tally.explored_for.insert(key.clone()) {
                 continue;
             }
-            if self.request.goal == Goal::FirstRace && !self.found.is_empty() {
+            if self.request.goal == Goal::FirstRace && !self.tally.found.is_empty() {
                 return Ok(());
             }
             let mut runs = 0;
             for plan in self.continuations(tried) {
                 let stop = self.is_over(began).or_else(|| {
                     let reason = format!("{MOST} runs were explored beside orders that diverged");
-                    (self.explored >= MOST).then_some(reason)
+                    (self.tally.explored >= MOST).then_some(reason)
                 });
                 if let Some(stop) = stop {
-                    self.stopped.get_or_insert(stop);
+                    self.tally.stopped.get_or_insert(stop);
                     return Ok(());
                 }
                 runs += 1;
                 match self.steered(plan)? {
                     None => {
-                        self.stopped.get_or_insert("it was interrupted".to_owned());
+                        self.tally.stopped.get_or_insert("it was interrupted".to_owned());
                         return Ok(());
                     }
                     Some(true) => self.settle(key),
                     Some(false) => {}
                 }
-                if self.known.contains(key) {
+                if self.tally.known.contains(key) {
                     self.settle(key);
                     break;
                 }
             }
-            if let Some(finding) = self.unconfirmed.get_mut(key)
+            if let Some(finding) = self.tally.unconfirmed.get_mut(key)
                 && runs > 0
                 && let Evidence::Predicted { confirmation: Confirmation::Unconfirmed { reason }, .. } =
                     &mut finding.evidence
@@ -85,15 +86,15 @@ impl Confirming<'_, Natively<'_>> {
 
     /// The error was seen.
     fn settle(&mut self, key: &Key) {
-        self.known.insert(key.clone());
-        self.unconfirmed.remove(key);
-        self.elsewhere.remove(key);
+        self.tally.known.insert(key.clone());
+        self.tally.unconfirmed.remove(key);
+        self.tally.elsewhere.remove(key);
     }
 
     /// One run; whether it showed what its order was for. `None`: it was interrupted.
     fn steered(&mut self, plan: EnforcePlan) -> Result<Option<bool>, DriverError> {
         let Run::Made(seen) = self.ground.enforce(plan, Some(PATIENCE))? else { return Ok(None) };
-        self.explored += 1;
+        self.tally.explored += 1;
         let reproduced = seen.reproduced;
         self.take(METHOD, seen);
         Ok(Some(reproduced))

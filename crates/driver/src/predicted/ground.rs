@@ -3,7 +3,7 @@
 use crate::DriverError;
 use raddle_finding::{Assumption, Confirmation, Finding, UnknownReason};
 use raddle_predict::Candidate;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) trait Ground {
     /// What a person would call one error.
@@ -52,4 +52,6 @@ pub(super) struct Seen<K> {
     pub(super) why: String,
     /// Steps of the order that it kept to.
     pub(super) followed: usize,
+    /// It followed all of it, went on to its end, and was recorded there.
+    pub(super) trace: Option<PathBuf>,
 }

@@ -12,6 +12,7 @@ mod recorded;
 
 use super::confirming::Confirming;
 use super::ground::{Ground, Run, Seen};
+use super::tally::Tally;
 use super::{PredictRequest, Stage, Watching};
 use crate::board::Board;
 use crate::confirm::{self, Group};
@@ -124,11 +125,13 @@ fn predicted(
     }
     let assumptions: BTreeSet<&str> =
         loaded.assumptions.iter().chain(seen.iter().flat_map(|(_, one)| &one.assumptions)).copied().collect();
-    let mut confirming = Confirming::new(request, &prediction, watching, ground);
-    confirming.observed(seen);
-    confirming.assume(assumptions.into_iter().map(Assumption::named));
+    let mut tally = Tally { predicted_from: 1, rounds: 1, ..Tally::default() };
+    tally.observed(seen);
+    tally.assumptions.extend(assumptions.into_iter().map(Assumption::named));
+    let mut confirming = Confirming::new(request, &prediction, watching, ground, tally);
     confirming.all(began)?;
-    let mut answer = confirming.answer(&config, &prediction.counts);
+    let Confirming { ground, tally, .. } = confirming;
+    let mut answer = tally.answer(&config, &prediction.counts, ground.reasons());
     answer.warnings.splice(0..0, warnings);
     answer.outcome.stats.seconds = began.elapsed().as_secs_f64();
     Ok(answer)
@@ -268,7 +271,7 @@ impl Interpreted<'_> {
         self.reasons.extend(no_findings);
         let assumptions = findings.iter().flat_map(|(_, finding)| &finding.assumptions);
         let assumptions = assumptions.map(|id| Assumption::named(id)).collect();
-        Seen { reproduced: false, findings, assumptions, why: String::new(), followed: 0 }
+        Seen { reproduced: false, findings, assumptions, why: String::new(), followed: 0, trace: None }
     }
 
     fn key_of(&self, error: &Error) -> Key {

@@ -49,6 +49,8 @@ pub(super) struct Natively<'a> {
     stdin: Option<PathBuf>,
     /// What runs beside the program.
     client: Option<String>,
+    /// Where runs are recorded, if they are.
+    records: Option<&'a Path>,
     /// What the latest run was made with.
     latest: Option<EnforceRequest>,
 }
@@ -60,6 +62,7 @@ impl<'a> Natively<'a> {
         recorded: &'a Recorded,
         target: &'a Target,
         interrupt: &'a AtomicBool,
+        records: Option<&'a Path>,
     ) -> Result<(Self, Vec<String>), DriverError> {
         let (program, stdin, client) = match &request.source {
             Source::Trace { program, stdin, client, .. } => {
@@ -70,7 +73,13 @@ impl<'a> Natively<'a> {
         };
         let client = client.map(|client| &client.command).or(recorded.program.client.as_ref()).cloned();
         let (named, warnings) = recorded.named(program)?;
-        Ok((Self { request, recorded, target, interrupt, named, stdin, client, latest: None }, warnings))
+        let ground =
+            Self { request, recorded, target, interrupt, named, stdin, client, records, latest: None };
+        Ok((ground, warnings))
+    }
+
+    pub(super) fn is_recording(&self) -> bool {
+        self.records.is_some()
     }
 
     /// The schedule that has the candidate's events and then comes to its error.
@@ -88,6 +97,7 @@ impl<'a> Natively<'a> {
         plan: EnforcePlan,
         patience: Option<Duration>,
     ) -> Result<Run<Key>, DriverError> {
+        let trace = self.records.map(unused);
         let request = EnforceRequest {
             arguments: self.recorded.program.arguments.clone(),
             stdin: self.stdin.clone(),
@@ -97,7 +107,7 @@ impl<'a> Natively<'a> {
             afterwards: Afterwards::GoesOn,
             time: self.request.run_time,
             patience,
-            trace: None,
+            trace: trace.clone(),
         };
         let Some(enforced) = self.target.enforce(&request, self.interrupt)? else {
             return Ok(Run::Interrupted);
@@ -108,10 +118,20 @@ impl<'a> Natively<'a> {
             Status::Diverged { step, .. } => step,
         };
         self.latest = Some(request);
+        let is_whole = matches!(enforced.end, End::Exited(_))
+            && enforced.status == Status::Followed
+            && enforced.deadlock.is_none();
         let deadlock = enforced.deadlock.filter(|_| reproduced);
         let findings = enforced.races.into_iter().chain(deadlock);
         let findings = findings.map(|finding| (Key::of(&finding), finding)).collect();
-        Ok(Run::Made(Seen { reproduced, findings, assumptions: enforced.assumptions, why, followed }))
+        Ok(Run::Made(Seen {
+            reproduced,
+            findings,
+            assumptions: enforced.assumptions,
+            why,
+            followed,
+            trace: trace.filter(|_| is_whole),
+        }))
     }
 }
 
@@ -195,6 +215,18 @@ impl Ground for Natively<'_> {
 
     fn reasons(&self) -> Vec<UnknownReason> {
         Vec::new()
+    }
+}
+
+/// A file that is not there yet.
+fn unused(folder: &Path) -> PathBuf {
+    let mut number = 0;
+    loop {
+        let file = folder.join(format!("confirmed-{number}"));
+        if !file.exists() {
+            return file;
+        }
+        number += 1;
     }
 }
 

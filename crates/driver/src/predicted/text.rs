@@ -64,6 +64,8 @@ pub fn predict_std(file: &Path, candidates: usize) -> Result<Answer, DriverError
                 replayed: 0,
                 feasible: 0,
                 explored: 0,
+                traces: 1,
+                rounds: 1,
             }),
             ..Stats::default()
         },

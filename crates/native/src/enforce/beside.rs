@@ -15,13 +15,6 @@ impl EnforcePlan {
         &self.plan.last
     }
 
-    /// The same order; the threads of the error come to it the other way round.
-    pub fn turned(&self) -> EnforcePlan {
-        let mut turned = self.clone();
-        turned.plan.last.reverse();
-        turned
-    }
-
     /// Its first steps, then steered by this preference. What it is for stays.
     pub fn steered(&self, steps: usize, preference: Preference) -> EnforcePlan {
         let meet = self.blocked.values().copied().collect();
