@@ -12,10 +12,16 @@ use crate::emit::Emitter;
 use crate::llvm::{Module, Type, Value};
 use crate::locals::Locals;
 use crate::marks::{Marks, Role};
+use crate::merged::Merged;
 use crate::undefined;
 
 /// Writes a check before every access of a function that others may see.
-pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals<'_>, marks: &mut Marks) {
+pub(crate) fn instrument(
+    emitter: &Emitter<'_>,
+    body: &Body,
+    (locals, merged): (&mut Locals<'_>, &Merged),
+    marks: &mut Marks,
+) {
     // Before the first check is there: checks are users of addresses.
     let uses: HashMap<Value, Reads> = body
         .instructions
@@ -35,7 +41,10 @@ pub(crate) fn instrument(emitter: &Emitter<'_>, body: &Body, locals: &mut Locals
             {
                 let site = marks.site(module, inst, role);
                 match role {
-                    Role::Read => marks.reads(site, uses.get(&inst).copied().unwrap_or(of_call(inst))),
+                    Role::Read => {
+                        let own = uses.get(&inst).copied().unwrap_or(of_call(inst));
+                        marks.reads(site, own.max(merged.reads(address)));
+                    }
                     Role::Write | Role::Call => {}
                 }
                 emitter.builder.before(inst);

@@ -11,6 +11,7 @@ use crate::emit::Emitter;
 use crate::llvm::Value;
 use crate::locals::Locals;
 use crate::marks::{Marks, Role};
+use crate::merged::Merged;
 
 const LOAD: u32 = 0;
 const STORE: u32 = 1;
@@ -20,7 +21,7 @@ const COMPARE_EXCHANGE: u32 = 3;
 pub(crate) fn instrument(
     emitter: &Emitter<'_>,
     body: &Body,
-    locals: &mut Locals<'_>,
+    (locals, merged): (&mut Locals<'_>, &Merged),
     marks: &mut Marks,
 ) -> usize {
     let mut count = 0;
@@ -45,7 +46,8 @@ pub(crate) fn instrument(
         let site = marks.site(emitter.module, inst, role);
         match kind {
             LOAD | READ_MODIFY_WRITE => {
-                marks.reads(site, deciding::reads(emitter.module, inst, locals, marks));
+                let own = deciding::reads(emitter.module, inst, locals, marks);
+                marks.reads(site, own.max(merged.reads(address)));
             }
             // Whether it stores depends on what it reads.
             COMPARE_EXCHANGE => marks.reads(site, Reads::Decides),

@@ -5,8 +5,8 @@
 //! a store passes it to memory, where later reads of it are reads of their own, if that memory is checked. Everything else decides:
 //! branches, addresses, divisors, arguments, results, functions that are not inlined. Errs towards `Decides`.
 //!
-//! In one segment of a thread a trace may have one read of some bytes for all that follow. The check that stands for others in its function
-//! has their flags ([`crate::redundancy`]); a read in another function, of the same bytes in the same segment, is not seen to decide.
+//! In one segment of a thread a trace may have one read of some bytes for all that follow: see [`crate::merged`]. The check that stands for
+//! others in its function has their flags ([`crate::redundancy`]).
 
 use std::collections::HashSet;
 

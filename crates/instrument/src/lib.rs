@@ -21,6 +21,7 @@ mod inlining;
 mod llvm;
 mod locals;
 mod marks;
+mod merged;
 mod own_locks;
 mod pipeline;
 mod reach;

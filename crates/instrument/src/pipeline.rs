@@ -17,6 +17,7 @@ use crate::inlining;
 use crate::llvm::{Builder, CodeModel, Module, OptLevel, Problems, Target, Value};
 use crate::locals::{Captures, Locals};
 use crate::marks::{Marks, UsedSites};
+use crate::merged::Merged;
 use crate::own_locks;
 use crate::redundancy;
 use crate::stack::{self, Silent};
@@ -119,11 +120,12 @@ pub(crate) fn run(
 fn check_all(emitter: &Emitter<'_>, functions: &[Value], marks: &mut Marks) {
     let captures = Captures::find(emitter.module);
     let waits = Waits::find(emitter.module, functions);
+    let merged = Merged::find(emitter.module, functions, &captures, marks);
     for &function in functions {
         let body = Body::read(function);
         let mut locals = Locals::new(&captures);
-        accesses::instrument(emitter, &body, &mut locals, marks);
-        atomics::instrument(emitter, &body, &mut locals, marks);
+        accesses::instrument(emitter, &body, (&mut locals, &merged), marks);
+        atomics::instrument(emitter, &body, (&mut locals, &merged), marks);
         wait_loops::instrument(emitter, &body, &waits, marks);
     }
 }

@@ -20,11 +20,12 @@ void computed(void) {
     sync_point();
     y = -x ^ (z << 2); // READS: x=passes z=passes
     sync_point();
-    sum = sqrt(weight) / 2 + fabs(weight); // READS: weight=decides weight=passes
-    sync_point();
-    sum = weight * weight - 1; // READS: weight=passes
+    sum = weight * weight - fabs(weight); // READS: weight=passes
     sync_point();
     y = (unsigned)x / 7; // READS: x=passes
+}
+void computed_by_a_function(void) {
+    sum = sqrt(weight) / 2; // READS: weight=decides
 }
 void compared(void) {
     y = x > 3; // READS: x=passes
@@ -66,7 +67,8 @@ void pointed(void) {
     *pointer = 1; // READS: pointer=decides
     sync_point();
     y = *pointer; // READS: pointer=decides *pointer=passes
-    sync_point();
+}
+void handed_on(void) {
     second = pointer; // READS: pointer=passes
     sync_point();
     second = pointer + 1; // READS: pointer=passes
@@ -107,8 +109,8 @@ void stands_for_another(void) {
     if (x) // READS: x=decides
         z = 1;
 }
-void another_segment(void) {
-    y = x; // READS: x=passes
+void maybe_another_segment(void) {
+    y = x; // READS: x=decides
     sync_point();
     if (x) // READS: x=decides
         z = 1;
@@ -123,7 +125,7 @@ void on_one_way_only(int c) {
 }
 void on_no_way(int c) {
     if (c) {
-        y = x; // READS: x=passes
+        y = x; // READS: x=decides
         sync_point();
     }
     if (x) // READS: x=decides
@@ -153,14 +155,15 @@ void copied_bytes(size_t n) {
 }
 void atomically(void) {
     y = atomic_load(&atom); // READS: atom=passes
-    sync_point();
-    if (atomic_load(&atom)) // READS: atom=decides
-        y = 1;
     atomic_fetch_add(&atom, 1); // READS: atom=passes
-    if (atomic_fetch_add(&atom, 1) == 3) // READS: atom=decides
-        y = 2;
     atomic_fetch_add(&atom, x); // READS: atom=passes x=passes
     atomic_store(&atom, z); // READS: z=passes
+}
+void atomically_looked_at(void) {
+    if (atomic_load(&atom)) // READS: atom=decides
+        y = 1;
+    if (atomic_fetch_add(&atom, 1) == 3) // READS: atom=decides
+        y = 2;
 }
 int exchanged(int expected) {
     atomic_compare_exchange_strong(&atom, &expected, 5); // READS: atom=decides

@@ -112,6 +112,11 @@ impl Interp {
         Some(Addr { object: self.memory.object(slot).id, offset: u32::try_from(offset).ok()? })
     }
 
+    /// Virtual time, in nanoseconds: it moves on when a thread sleeps or waits for some time.
+    pub fn time(&self) -> u64 {
+        self.world.state.time
+    }
+
     /// The value of the semaphore there; `None` if there is none that was used or initialised.
     pub fn semaphore(&self, at: Addr) -> Option<u32> {
         match self.world.sync.get(at)? {

@@ -17,6 +17,35 @@ pub(super) struct Recording {
     limit: usize,
     pub(super) is_full: bool,
     next: Option<Operation>,
+    /// Of an execution that is not one by chance.
+    clocks: Option<Clocks>,
+}
+
+/// Who sleeps until when, in virtual time: whoever does not sleep goes first.
+#[derive(Default)]
+struct Clocks {
+    now: u64,
+    of: BTreeMap<ThreadId, u64>,
+    /// Of the machine, before the step.
+    before: u64,
+}
+
+impl Clocks {
+    /// Those who wake up first, of those who can move.
+    fn earliest(&mut self, machine: &Interp, open: &[Choice]) -> Vec<Choice> {
+        self.before = machine.time();
+        let now = self.now;
+        let clock = |choice: &Choice| self.of.get(&choice.thread).copied().unwrap_or(now).max(now);
+        let first = open.iter().map(clock).min().unwrap_or(now);
+        let earliest = open.iter().copied().filter(|choice| clock(choice) == first).collect();
+        self.now = first;
+        earliest
+    }
+
+    fn stepped(&mut self, machine: &Interp, thread: ThreadId) {
+        let slept = machine.time().saturating_sub(self.before);
+        self.of.insert(thread, self.now.saturating_add(slept));
+    }
 }
 
 /// An execution.
@@ -47,18 +76,25 @@ impl Recording {
             limit,
             is_full: false,
             next: None,
+            clocks: seed.is_none().then(Clocks::default),
         }
     }
 }
 
 impl Guide<Interp> for Recording {
     fn choose(&mut self, machine: &Interp, open: &[Choice]) -> Choice {
-        let choice = self.scheduler.choose(open);
+        let choice = match &mut self.clocks {
+            Some(clocks) => self.scheduler.choose(&clocks.earliest(machine, open)),
+            None => self.scheduler.choose(open),
+        };
         self.next = machine.pending(choice.thread);
         choice
     }
 
     fn stepped(&mut self, machine: &Interp, choice: Choice, events: &[Event]) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.stepped(machine, choice.thread);
+        }
         let recorded = &mut self.recorded;
         self.is_full |= recorded.trace.events.len() + events.len() > self.limit;
         let Some(operation) = self.next.take().filter(|_| !self.is_full) else { return };
