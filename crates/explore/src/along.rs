@@ -4,7 +4,7 @@ use crate::enumerate::{Exploration, Gap, Limits, Recorder, Taken};
 use crate::random::Dice;
 use crate::stateful::{Account, Stop};
 use raddle_event::{Choice, Event, ThreadId};
-use raddle_machine::{Machine, Sink, StackSource, Status, Visibility};
+use raddle_machine::{Machine, OpKind, Sink, StackSource, Status, Visibility};
 
 /// Makes the choices of an execution.
 pub trait Guide<M> {
@@ -74,17 +74,40 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Without a seed, a thread goes on as long as it can; then the oldest one does. With a seed every open choice is as likely as any other.
+    /// Without a seed, a thread goes on as long as it can and does not work for long on its own; then the next one does. The process ends
+    /// when nobody can do anything else. With a seed every open choice is as likely as any other.
     pub fn new(seed: Option<u64>) -> Self {
         Self { dice: seed.map(Dice::new), last: None }
     }
 
-    pub fn choose(&mut self, open: &[Choice]) -> Choice {
+    pub fn choose<M: Machine>(&mut self, machine: &M, open: &[Choice]) -> Choice {
         let choice = match &mut self.dice {
             Some(dice) => open[dice.below(open.len() as u64) as usize],
-            None => *open.iter().find(|choice| Some(choice.thread) == self.last).unwrap_or(&open[0]),
+            None => self.in_turn(machine, &before_the_end(machine, open)),
         };
         self.last = Some(choice.thread);
         choice
     }
+
+    fn in_turn<M: Machine>(&self, machine: &M, open: &[Choice]) -> Choice {
+        let is_last = |choice: &&Choice| Some(choice.thread) == self.last;
+        let yields = |choice: &Choice| is_pending(machine, choice, OpKind::Yield);
+        let own = open.iter().find(is_last);
+        *match own {
+            Some(own) if !yields(own) => own,
+            Some(own) => open.iter().find(|choice| choice.thread > own.thread).unwrap_or(&open[0]),
+            None => &open[0],
+        }
+    }
+}
+
+/// The choices that do not end the process, if there are any.
+pub fn before_the_end<M: Machine>(machine: &M, open: &[Choice]) -> Vec<Choice> {
+    let goes_on = |choice: &Choice| !is_pending(machine, choice, OpKind::Exit);
+    let others: Vec<Choice> = open.iter().copied().filter(goes_on).collect();
+    if others.is_empty() { open.to_vec() } else { others }
+}
+
+fn is_pending<M: Machine>(machine: &M, choice: &Choice, kind: OpKind) -> bool {
+    machine.pending(choice.thread).is_some_and(|pending| pending.kind == kind)
 }

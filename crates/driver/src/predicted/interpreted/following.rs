@@ -7,7 +7,7 @@
 
 use super::recorded::{Recorded, Step};
 use raddle_event::{Addr, Choice, Event, EventKind, ThreadId, WakeReason};
-use raddle_explore::along::{Guide, Scheduler};
+use raddle_explore::along::{Guide, Scheduler, before_the_end};
 use raddle_machine::{Machine, OpKind, Operation};
 use raddle_predict::{Candidate, Error};
 use std::collections::BTreeMap;
@@ -144,19 +144,12 @@ impl<'a> Following<'a> {
 
     /// Without an order: others before those of the deadlock, and the end of the process last.
     fn freely<M: Machine>(&mut self, machine: &M, open: &[Choice]) -> Choice {
-        if self.blocked.is_empty() {
-            return self.scheduler.choose(open);
-        }
         let own: Vec<ThreadId> =
             self.blocked.iter().filter_map(|thread| self.threads.get(thread).copied()).collect();
-        let ends = |choice: &Choice| {
-            let pending = machine.pending(choice.thread);
-            pending.is_some_and(|pending| pending.kind == OpKind::Exit)
-        };
-        let rank = |choice: &Choice| (ends(choice), own.contains(&choice.thread));
-        let best = open.iter().map(rank).min();
-        let open: Vec<Choice> = open.iter().copied().filter(|choice| Some(rank(choice)) == best).collect();
-        self.scheduler.choose(&open)
+        let open = before_the_end(machine, open);
+        let others: Vec<Choice> =
+            open.iter().copied().filter(|choice| !own.contains(&choice.thread)).collect();
+        self.scheduler.choose(machine, if others.is_empty() { &open } else { &others })
     }
 
     fn note(&mut self, events: &[Event]) {

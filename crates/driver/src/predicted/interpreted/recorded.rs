@@ -2,7 +2,7 @@
 
 use raddle_base::SiteId;
 use raddle_event::{Addr, Choice, Event, EventKind, ObjectId, ThreadId, Trace};
-use raddle_explore::along::{Guide, Scheduler};
+use raddle_explore::along::{Guide, Scheduler, before_the_end};
 use raddle_interp::Interp;
 use raddle_machine::{Machine, OpKind, Operation, Visibility};
 use raddle_predict::Initial;
@@ -30,6 +30,9 @@ struct Clocks {
     before: u64,
 }
 
+/// What a long stretch of work without visible operations counts for, in nanoseconds.
+const LONG: u64 = 1_000_000;
+
 impl Clocks {
     /// Those who wake up first, of those who can move.
     fn earliest(&mut self, machine: &Interp, open: &[Choice]) -> Vec<Choice> {
@@ -42,8 +45,8 @@ impl Clocks {
         earliest
     }
 
-    fn stepped(&mut self, machine: &Interp, thread: ThreadId) {
-        let slept = machine.time().saturating_sub(self.before);
+    fn stepped(&mut self, machine: &Interp, thread: ThreadId, worked: u64) {
+        let slept = machine.time().saturating_sub(self.before).saturating_add(worked);
         self.of.insert(thread, self.now.saturating_add(slept));
     }
 }
@@ -84,8 +87,11 @@ impl Recording {
 impl Guide<Interp> for Recording {
     fn choose(&mut self, machine: &Interp, open: &[Choice]) -> Choice {
         let choice = match &mut self.clocks {
-            Some(clocks) => self.scheduler.choose(&clocks.earliest(machine, open)),
-            None => self.scheduler.choose(open),
+            Some(clocks) => {
+                let open = clocks.earliest(machine, &before_the_end(machine, open));
+                self.scheduler.choose(machine, &open)
+            }
+            None => self.scheduler.choose(machine, open),
         };
         self.next = machine.pending(choice.thread);
         choice
@@ -93,7 +99,8 @@ impl Guide<Interp> for Recording {
 
     fn stepped(&mut self, machine: &Interp, choice: Choice, events: &[Event]) {
         if let Some(clocks) = &mut self.clocks {
-            clocks.stepped(machine, choice.thread);
+            let kind = self.next.map(|operation| operation.kind);
+            clocks.stepped(machine, choice.thread, if kind == Some(OpKind::Yield) { LONG } else { 0 });
         }
         let recorded = &mut self.recorded;
         self.is_full |= recorded.trace.events.len() + events.len() > self.limit;
