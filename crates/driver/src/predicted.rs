@@ -101,7 +101,10 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     };
     let began = Instant::now();
     (watching.progress)(Stage::Reading);
-    let recorded = trace::read(&file, request.limit).map_err(raddle_native::NativeError::from)?;
+    // Of the time, reading may have a quarter and finding a half; confirming has what is left.
+    let until = |share: u32| request.time.map(|time| began + time / share);
+    let recorded =
+        trace::read_until(&file, request.limit, until(4)).map_err(raddle_native::NativeError::from)?;
     warnings.extend(recorded.gaps.iter().map(|gap| format!("the trace is not the whole run: {gap}")));
     let target = Target::of(&recorded, program.as_deref())?;
     let recorded = recorded.with_reads(&target.updating());
@@ -109,9 +112,7 @@ pub fn run(request: &PredictRequest, watching: Watching<'_>) -> Result<(Answer, 
     let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
     let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
     let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
-    // Confirming is to have its share.
-    let until = request.time.map(|time| began + time / 2);
-    let options = Options { candidates: request.candidates, until, ..Options::default() };
+    let options = Options { candidates: request.candidates, until: until(2), ..Options::default() };
     let prediction = predict(input, &options);
     let mut confirming = Confirming::new(request, &recorded, &target, &prediction, watching)?;
     confirming.observed(observed);

@@ -17,7 +17,20 @@ use raddle_predict::{Candidate, Counts, Error, Method, Options, Prediction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Candidates that are listed with what their replays did instead; the others are counted.
+const MOST_LISTED: usize = 20;
+
+/// The last run gets so much time, though the time for all of them is over.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// An uncertain candidate that was not seen.
+struct Elsewhere {
+    /// The program was run under it.
+    is_tried: bool,
+    text: UnknownReason,
+}
 
 /// Errors that a person would call the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,8 +72,8 @@ pub(super) struct Confirming<'a> {
     found: Vec<Finding>,
     /// Certain candidates that were not seen, by what they show.
     unconfirmed: BTreeMap<Key, Finding>,
-    /// Places of uncertain candidates that were not seen.
-    elsewhere: BTreeSet<Key>,
+    /// Uncertain candidates that were not seen, each with what one of their replays did instead.
+    elsewhere: BTreeMap<Key, Elsewhere>,
     replayed: u64,
     feasible: u64,
     /// What the confirmed findings rest on.
@@ -96,7 +109,7 @@ impl<'a> Confirming<'a> {
             known: BTreeSet::new(),
             found: Vec::new(),
             unconfirmed: BTreeMap::new(),
-            elsewhere: BTreeSet::new(),
+            elsewhere: BTreeMap::new(),
             replayed: 0,
             feasible: 0,
             assumptions: BTreeSet::new(),
@@ -132,6 +145,7 @@ impl<'a> Confirming<'a> {
             if self.known.contains(&key) {
                 continue;
             }
+            let replayed = self.replayed;
             let why = if self.request.replays == Replays::Unwanted {
                 "not replayed, as was asked for".to_owned()
             } else if let Some(stopped) = self.is_over(began) {
@@ -139,7 +153,7 @@ impl<'a> Confirming<'a> {
                 self.stopped.get_or_insert(stopped);
                 why
             } else {
-                match self.confirm(candidate)? {
+                match self.confirm(candidate, began)? {
                     None => {
                         let stopped = "it was interrupted".to_owned();
                         self.stopped.get_or_insert(stopped.clone());
@@ -162,7 +176,12 @@ impl<'a> Confirming<'a> {
                     Finding { evidence: Evidence::Predicted { method, confirmation }, ..finding }
                 });
             } else {
-                self.elsewhere.insert(key);
+                let is_tried = self.replayed > replayed;
+                let known = self.elsewhere.get(&key);
+                if known.is_none_or(|known| is_tried && !known.is_tried) {
+                    let text = elsewhere(&finding, &why);
+                    self.elsewhere.insert(key, Elsewhere { is_tried, text });
+                }
             }
         }
         Ok(())
@@ -176,8 +195,17 @@ impl<'a> Confirming<'a> {
         over.then(|| "the time limit was reached".to_owned())
     }
 
+    /// No run goes on when the time for all of them is over.
+    fn for_one_run(&self, began: Instant) -> Duration {
+        let own = self.request.run_time;
+        match self.request.time.map(|time| time.saturating_sub(began.elapsed()).max(SHORTEST)) {
+            Some(left) if own.is_zero() || left < own => left,
+            _ => own,
+        }
+    }
+
     /// Runs the program under the candidate. What was not seen and why; the finding is in `found` if it was. `None`: interrupted.
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<String>, DriverError> {
+    fn confirm(&mut self, candidate: &Candidate, began: Instant) -> Result<Option<String>, DriverError> {
         let wanted = match &candidate.error {
             Error::Race { first, second } => Wanted::Race([*first, *second]),
             Error::Deadlock { blocked } => Wanted::Deadlock(blocked.clone()),
@@ -193,7 +221,7 @@ impl<'a> Confirming<'a> {
             client: beside(self.client.clone()),
             plan,
             afterwards: Afterwards::GoesOn,
-            time: self.request.run_time,
+            time: self.for_one_run(began),
             patience: None,
         };
         self.replayed += 1;
@@ -304,14 +332,26 @@ impl<'a> Confirming<'a> {
             findings.iter().any(|finding| finding.kind == kind && finding.evidence.is_certain())
         };
         let deadlock = FindingKind::Problem(ProblemKind::Deadlock);
+        let mut listed: Vec<UnknownReason> = Vec::new();
         let mut reasons = vec!["errors on other paths than the recorded one were not looked for".to_owned()];
         reasons.extend(self.stopped.map(|why| format!("not all candidates were tried: {why}")));
-        if !self.elsewhere.is_empty() {
-            let places = self.elsewhere.len();
+        let rest = |count: usize| if count == 1 { "candidate rests" } else { "candidates rest" };
+        let (tried, untried): (Vec<_>, Vec<_>) = self.elsewhere.into_values().partition(|one| one.is_tried);
+        if !tried.is_empty() {
             reasons.push(format!(
-                "{places} further {} on values that the new order changes; the program went another way, or what they were for \
-                 was not seen",
-                if places == 1 { "candidate rests" } else { "candidates rest" }
+                "{} further {} on values that the new order changes; the program went another way, or what they were for \
+                 was not seen{}",
+                tried.len(),
+                rest(tried.len()),
+                if tried.len() > MOST_LISTED { format!("; the first {MOST_LISTED}:") } else { ":".to_owned() }
+            ));
+            listed = tried.into_iter().take(MOST_LISTED).map(|one| one.text).collect();
+        }
+        if !untried.is_empty() {
+            reasons.push(format!(
+                "{} further {} on values that the new order changes, and the program was not run under them",
+                untried.len(),
+                rest(untried.len())
             ));
         }
         if counts.left_out > 0 {
@@ -342,6 +382,9 @@ impl<'a> Confirming<'a> {
                 counts.out_of_time
             ));
         }
+        if counts.deadlocks_out_of_time {
+            reasons.push("deadlocks were not looked for to the end: the time was over".to_owned());
+        }
         if counts.patterns_cut {
             reasons.push("not all cycles of locks were looked at".to_owned());
         }
@@ -352,7 +395,7 @@ impl<'a> Confirming<'a> {
             proved: Vec::new(),
             assumptions: self.assumptions.into_iter().collect(),
             deadlock_assumptions: Vec::new(),
-            unknown_reasons: reasons.iter().map(|reason| plain(reason)).collect::<Vec<UnknownReason>>(),
+            unknown_reasons: reasons.iter().map(|reason| plain(reason)).chain(listed).collect(),
             stats: Stats {
                 executions: 1 + self.replayed,
                 prediction: Some(PredictionCounts {
@@ -370,13 +413,22 @@ impl<'a> Confirming<'a> {
     }
 }
 
+/// `race with b.c:3:1 on x: why`, at the place of the first end.
+fn elsewhere(finding: &Finding, why: &str) -> UnknownReason {
+    let place = |access: &AccessReport| format!("{}:{}:{}", access.at.file, access.at.line, access.at.column);
+    let places: Vec<String> = finding.accesses.iter().map(place).collect();
+    let (first, others) = places.split_first().map_or(("", &[][..]), |(first, others)| (first, others));
+    let on = if finding.variable.is_empty() { String::new() } else { format!(" on {}", finding.variable) };
+    let what = format!("{}{on} with {}", finding.kind.name(), others.join(" and "));
+    UnknownReason { place: first.to_owned(), text: format!("no {what}: {why}") }
+}
+
 /// Why what a run was for was not seen, if it was not.
 fn words(enforced: &Enforced) -> String {
     let client = enforced.client_failure.as_ref().map_or(String::new(), |why| format!("; {why}"));
     let words = match &enforced.status {
-        Status::Diverged { step, steps, why } => {
-            format!("the program diverged from the order at step {} of {steps}: {why}", step + 1)
-        }
+        // Where and why: a step that was not made is named.
+        Status::Diverged { why, .. } => format!("the program diverged from the order: {why}"),
         Status::Followed => match enforced.end {
             End::Stopped => {
                 "the order was followed; the time for the run was over before it was seen".to_owned()
