@@ -13,6 +13,7 @@ use crate::normal::{NodeId, Normal, Offer, offer};
 use crate::step::Label;
 use crate::term::{Arena, IllFormed, ProcId};
 use crate::visited::Visited;
+use std::time::Instant;
 
 /// Whether `specification [= implementation`.
 pub fn refine(arena: &mut Arena, check: &Check) -> Result<Outcome, IllFormed> {
@@ -88,6 +89,8 @@ pub struct Limits {
     pub states: usize,
     /// Counterexamples after which the search ends; at least one.
     pub counterexamples: usize,
+    /// The search ends then, as if the states were used up.
+    pub until: Option<Instant>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +100,7 @@ pub enum Outcome {
     },
     /// At least one, in order of their number of steps.
     Fails(Vec<Counterexample>),
-    /// The limit on states was reached before an answer.
+    /// The limit on states, or on time, was reached before an answer.
     Exhausted {
         states: usize,
     },
@@ -127,7 +130,7 @@ pub enum Violation {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: 1_000_000, counterexamples: 1 }
+        Self { states: 1_000_000, counterexamples: 1, until: None }
     }
 }
 
@@ -157,8 +160,11 @@ struct Reached {
     visible: bool,
 }
 
-/// The limit on states was reached.
+/// The limit on states was reached, or the time is over.
 struct Full;
+
+/// States from one look at the time to the next.
+const PERIOD: usize = 256;
 
 fn is_eager(step: &Move, eager: &EventSet) -> bool {
     step.label == Label::Tau && step.underlying.is_none_or(|event| eager.contains(event))
@@ -256,12 +262,17 @@ impl<'a> Search<'a> {
 
     fn visit(&mut self, state: &[u32], reached: Reached) -> Result<(), Full> {
         if self.visited.insert(state) {
-            if self.visited.len() > self.check.limits.states {
+            let visited = self.visited.len();
+            if visited > self.check.limits.states || visited.is_multiple_of(PERIOD) && self.is_late() {
                 return Err(Full);
             }
             self.reached.push(reached);
         }
         Ok(())
+    }
+
+    fn is_late(&self) -> bool {
+        self.check.limits.until.is_some_and(|until| Instant::now() >= until)
     }
 
     fn fail(&mut self, at: usize, violation: Violation, last: Option<EventId>) {

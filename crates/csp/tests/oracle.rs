@@ -335,7 +335,7 @@ fn refinement_is_inclusion() {
                     let mut arena = Arena::new();
                     let specification = specification.term(&mut arena, &events);
                     let implementation = implementation.term(&mut arena, &events);
-                    let limits = Limits { states: 100_000, counterexamples: 3 };
+                    let limits = Limits { states: 100_000, counterexamples: 3, until: None };
                     let check = Check { specification, implementation, model, limits, states };
                     let outcome = refine(&mut arena, &check).unwrap();
                     assert_eq!(matches!(outcome, Outcome::Holds { .. }), included, "{p:?} {q:?} {outcome:?}");

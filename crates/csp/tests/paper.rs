@@ -184,7 +184,7 @@ fn the_budget_ends_a_search_without_an_answer() {
     let body = f.arena.prefix(a, specification);
     f.arena.define(run, body);
     let mut check = Check::new(specification, Model::Traces, again);
-    check.limits = Limits { states: 50, counterexamples: 1 };
+    check.limits = Limits { states: 50, counterexamples: 1, until: None };
     for states in [States::Flat, States::Terms] {
         check.states = states;
         assert_eq!(refine(&mut f.arena, &check), Ok(Outcome::Exhausted { states: 50 }));

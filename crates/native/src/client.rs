@@ -91,14 +91,16 @@ impl Running {
 
     /// Why it did not do its work, if so.
     pub(crate) fn failure(&self) -> Option<String> {
-        if self.was_killed {
-            return Some("the program ended before its client".to_owned());
-        }
-        let status = self.status.filter(|status| !status.success())?;
+        let status = self.status.filter(|status| !status.success() && !self.was_killed)?;
         Some(match (status.code(), status.signal()) {
             (Some(code), _) => format!("the client failed with status {code}"),
             (None, signal) => format!("the client was killed by signal {}", signal.unwrap_or(0)),
         })
+    }
+
+    /// The same, if the program did not wait for its end.
+    pub(crate) fn outlived(&self) -> Option<String> {
+        self.was_killed.then(|| "the program ended before its client".to_owned())
     }
 
     fn pid(&self) -> Option<Pid> {

@@ -18,7 +18,7 @@ use crate::binary::{self, Binary};
 use crate::client::{Client, beside};
 use crate::replay::words::Words;
 use crate::run::lines::{Log, Replay, Status as Said, What};
-use crate::run::{End, OPTIONS, OUT, TRACE, describe, wait};
+use crate::run::{End, Limits, OPTIONS, OUT, SHORT_GRACE, TRACE, describe, wait};
 use crate::trace::{Program, Recorded};
 use crate::{Afterwards, NativeError, Plan, record};
 use raddle_base::SiteId;
@@ -185,9 +185,10 @@ impl Target {
         let problem = |error: std::io::Error| NativeError::file(&self.binary.path, error);
         let began = Instant::now();
         let mut child = command.spawn().map_err(problem)?;
-        let limit = (!request.time.is_zero()).then_some(request.time);
+        let time = (!request.time.is_zero()).then_some(request.time);
+        let limits = Limits { time, grace: SHORT_GRACE, interrupt: Some(interrupt) };
         let mut client = beside(&mut child, request.client.as_ref())?;
-        let end = wait(&mut child, limit, client.as_mut(), Some(interrupt)).map_err(problem)?;
+        let end = wait(&mut child, client.as_mut(), limits).map_err(problem)?;
         let client_failure = client.and_then(|client| client.failure());
         let seconds = began.elapsed().as_secs_f64();
         if interrupt.load(Ordering::Relaxed) {

@@ -14,7 +14,7 @@ pub use debug::{Debugger, debug};
 
 use crate::binary::{self, Binary};
 use crate::run::lines::{Log, Replay, Status, What};
-use crate::run::{End, OPTIONS, OUT, wait};
+use crate::run::{End, Limits, OPTIONS, OUT, SHORT_GRACE, wait};
 use crate::{NativeError, Plan};
 use raddle_base::SiteId;
 use raddle_event::ProblemKind;
@@ -118,8 +118,9 @@ pub fn replay(request: &ReplayRequest, interrupt: &AtomicBool) -> Result<Option<
     command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
     let problem = |error: std::io::Error| NativeError::file(&binary.path, error);
     let mut child = command.spawn().map_err(problem)?;
-    let limit = (!request.time.is_zero()).then_some(request.time);
-    let end = wait(&mut child, limit, None, Some(interrupt)).map_err(problem)?;
+    let time = (!request.time.is_zero()).then_some(request.time);
+    let limits = Limits { time, grace: SHORT_GRACE, interrupt: Some(interrupt) };
+    let end = wait(&mut child, None, limits).map_err(problem)?;
     if end == End::Killed(INTERRUPTED) {
         // Ctrl-C goes to everybody; the program may be quicker than we.
         std::thread::sleep(Duration::from_millis(50));

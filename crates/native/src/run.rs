@@ -46,7 +46,7 @@ pub struct Ran {
     pub assumptions: Vec<Assumption>,
     /// What was not seen, in words.
     pub gaps: Vec<String>,
-    /// Why the client did not do its work, if so.
+    /// Why the client did not do all of its work, if so.
     pub client_failure: Option<String>,
     pub warnings: Vec<String>,
     pub seconds: f64,
@@ -99,9 +99,10 @@ pub(crate) fn run_with(
     let began = Instant::now();
     let mut child = command.spawn().map_err(|error| NativeError::file(&binary.path, error))?;
     let mut client = beside(&mut child, request.client.as_ref())?;
-    let end = wait(&mut child, request.time, client.as_mut(), None)
-        .map_err(|error| NativeError::file(&binary.path, error))?;
-    let client_failure = client.and_then(|client| client.failure());
+    let limits = Limits { time: request.time, grace: GRACE, interrupt: None };
+    let end =
+        wait(&mut child, client.as_mut(), limits).map_err(|error| NativeError::file(&binary.path, error))?;
+    let client_failure = client.and_then(|client| client.failure().or(client.outlived()));
     let seconds = began.elapsed().as_secs_f64();
     let log = sink.read();
     let mut warnings = log.warnings();
@@ -168,17 +169,28 @@ impl Sink {
     }
 }
 
-/// Time that a program gets to end by itself once it was told to.
+/// What ends a program that does not end by itself.
+pub(crate) struct Limits<'a> {
+    pub(crate) time: Option<Duration>,
+    /// Time that it gets to end by itself once it was told to.
+    pub(crate) grace: Duration,
+    /// Once it is set, the program is killed.
+    pub(crate) interrupt: Option<&'a AtomicBool>,
+}
+
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Waits for the end of the program, and tells it to end when the time is over or its client has ended; once `interrupt` is set it
-/// is killed.
+/// The same in a run that is made again: what it does at its end is no news.
+pub(crate) const SHORT_GRACE: Duration = Duration::from_millis(300);
+
+/// Waits for the end of the program, and tells it to end when the time is over or its client has ended; and
+/// kills it when it does not.
 pub(crate) fn wait(
     child: &mut Child,
-    limit: Option<Duration>,
     mut client: Option<&mut Running>,
-    interrupt: Option<&AtomicBool>,
+    limits: Limits<'_>,
 ) -> std::io::Result<End> {
+    let Limits { time, grace, interrupt } = limits;
     let began = Instant::now();
     let mut pause = Duration::from_micros(200);
     // When, and as what that counts.
@@ -205,7 +217,7 @@ pub(crate) fn wait(
             told = told.or(Some((Instant::now(), End::Stopped)));
             tell(child, Signal::KILL);
         }
-        let why = if limit.is_some_and(|limit| began.elapsed() >= limit) {
+        let why = if time.is_some_and(|time| began.elapsed() >= time) {
             Some(End::Stopped)
         } else if client.as_mut().is_some_and(|client| client.has_ended()) {
             Some(End::Dismissed)
@@ -217,7 +229,7 @@ pub(crate) fn wait(
                 told = Some((Instant::now(), why));
                 tell(child, Signal::TERM);
             }
-            (Some((at, _)), _) if at.elapsed() >= GRACE => tell(child, Signal::KILL),
+            (Some((at, _)), _) if at.elapsed() >= grace => tell(child, Signal::KILL),
             _ => {}
         }
         std::thread::sleep(pause);

@@ -25,10 +25,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Reads a trace up to `limit` events.
 pub fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
-    events::read(path, limit)
+    events::read(path, limit, None)
+}
+
+/// The same, as far as it comes until then.
+pub fn read_until(path: &Path, limit: usize, until: Option<Instant>) -> Result<Recorded, TraceError> {
+    events::read(path, limit, until)
 }
 
 /// What the file says about the program alone.
@@ -132,6 +138,8 @@ pub enum Gap {
     Cut { offset: u64 },
     /// More events than were asked for.
     Limit,
+    /// The time for reading was over.
+    Time,
     /// The process was not seen to begin.
     Nothing,
     /// In the words of the recorder.
@@ -208,6 +216,7 @@ impl fmt::Display for Gap {
             Gap::NoRoom => write!(f, "there was no room for what came then"),
             Gap::Cut { offset } => write!(f, "the file was cut: the chunk at byte {offset} is not whole"),
             Gap::Limit => write!(f, "there are more events than were read"),
+            Gap::Time => write!(f, "the time was over before all events were read"),
             Gap::Nothing => write!(f, "the program wrote nothing"),
             Gap::Told(what) => write!(f, "not recorded: {what}"),
         }

@@ -71,7 +71,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Adds the first events of a thread and all that they need. False: a critical section that must end never does.
+    /// Adds the first events of a thread and all that they need. False: a critical section that must end never does, or the time is over.
     pub(crate) fn require(&mut self, thread: usize, upto: u32) -> bool {
         self.raise(thread, upto);
         self.close()
@@ -124,6 +124,9 @@ impl<'a> Closure<'a> {
                 self.follow_edges(thread);
                 if self.locks == Locks::KeepOrder {
                     self.enter_sections(thread);
+                }
+                if self.prepared.clock.step_is_over() {
+                    return false;
                 }
             }
             let touched = std::mem::take(&mut self.touched);

@@ -96,13 +96,13 @@ impl Recorded {
 }
 
 /// The deciding reads of this order that are not concrete, and those of read-modify-writes in the error; sorted. The same as
-/// [`legality::uncertain`](crate::legality::uncertain), in linear time.
+/// [`legality::uncertain`](crate::legality::uncertain), in linear time. `None`: the time is over.
 pub(crate) fn uncertain(
     prepared: &Prepared<'_>,
     recorded: &Recorded,
     order: &[usize],
     error: &Error,
-) -> Vec<usize> {
+) -> Option<Vec<usize>> {
     let mut memory = Memory::default();
     let mut concrete = vec![true; prepared.threads()];
     let mut found = Vec::new();
@@ -111,6 +111,9 @@ pub(crate) fn uncertain(
         Error::Deadlock { .. } => [None; 2],
     };
     for (place, &index) in order.iter().chain(ends.iter().flatten()).enumerate() {
+        if prepared.clock.step_is_over() {
+            return None;
+        }
         let event = prepared.event(index);
         let Some((loc, reads, writes)) = touch(&event.kind) else { continue };
         let of_error = place >= order.len();
@@ -137,7 +140,7 @@ pub(crate) fn uncertain(
         }
     }
     found.sort_unstable();
-    found
+    Some(found)
 }
 
 /// The bytes of an access, whether it reads and whether it writes.

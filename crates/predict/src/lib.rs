@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod candidate;
+mod clock;
 mod closure;
 mod data_flow;
 pub mod exhaustive;

@@ -2,6 +2,7 @@
 
 mod in_windows;
 
+use crate::clock::Clock;
 use crate::closure::Values;
 use crate::data_flow::{self, Recorded};
 use crate::exhaustive::{self, Budget};
@@ -36,7 +37,7 @@ pub struct Options {
     pub states: usize,
     /// Events of the parts of longer traces that are checked instead.
     pub window_events: usize,
-    /// No further question is asked after that.
+    /// No further question is asked after that, and those that were asked are left open.
     pub until: Option<Instant>,
 }
 
@@ -91,6 +92,8 @@ pub struct Counts {
     pub out_of_time: usize,
     /// The time was over before it was known which pairs there are.
     pub cut: bool,
+    /// Deadlocks were not looked for, or not to the end, because the time was over.
+    pub deadlocks_out_of_time: bool,
 }
 
 pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
@@ -103,7 +106,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         return Prediction { candidates: Vec::new(), counts };
     }
     let pairs = pairs::pairs(trace, &filtered);
-    let prepared = Prepared::new(input);
+    let prepared = Prepared::new(input, Clock::new(options.until));
     let (patterns, patterns_cut) = lock_graph::patterns(&prepared);
     let sync = trace.events.iter().filter(|event| is_synchronisation(&event.kind)).count();
     let mut predicting = Predicting {
@@ -129,9 +132,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
             None => by_places.push((&pattern.places, vec![pattern])),
         }
     }
-    for (_, same) in &by_places {
-        predicting.patterns(same);
-    }
+    let unlooked = by_places.iter().skip_while(|(_, same)| predicting.patterns(same)).count();
     let waits = |event: &Event| {
         matches!(
             event.kind,
@@ -144,10 +145,11 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     if predicting.found.iter().all(|candidate| matches!(candidate.error, Error::Race { .. })) {
         predicting.exhaustive_deadlocks();
     }
+    let deadlocks_out_of_time = unlooked > 0 || predicting.is_over();
     let Predicting { not_exhaustive, in_windows, across_windows, out_of_time, .. } = predicting;
     let mut candidates = predicting.found;
-    // Stable: of each kind in the order in which they were found.
-    candidates.sort_by_key(|candidate| !candidate.uncertain.is_empty());
+    // The fewer reads may read another value, the likelier the program goes that way. Stable: else in the order in which they were found.
+    candidates.sort_by_key(|candidate| candidate.uncertain.len());
     let counts = Counts {
         captured: trace.events.len(),
         reduced: sync + pairs.accesses,
@@ -163,6 +165,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         across_windows,
         out_of_time,
         cut: false,
+        deadlocks_out_of_time,
     };
     Prediction { candidates, counts }
 }
@@ -231,6 +234,10 @@ impl Predicting<'_> {
                 return;
             }
         }
+        if self.is_over() {
+            self.out_of_time += 1;
+            return;
+        }
         self.exhaustively(series, pairs);
     }
 
@@ -248,16 +255,20 @@ impl Predicting<'_> {
             .collect();
         let budget = self.budget();
         let found = exhaustive::races(self.prepared.input, &wanted, &budget);
-        self.not_exhaustive += usize::from(found.exhausted);
+        match found.exhausted && self.is_over() {
+            true => self.out_of_time += 1,
+            false => self.not_exhaustive += usize::from(found.exhausted),
+        }
         self.found.extend(found.candidates);
     }
 
     fn is_over(&self) -> bool {
-        self.options.until.is_some_and(|until| Instant::now() >= until)
+        self.prepared.clock.is_over()
     }
 
     fn budget(&self) -> Budget {
-        Budget { states: self.options.states, candidates: self.options.candidates, ..Budget::default() }
+        let Options { states, candidates, until, .. } = *self.options;
+        Budget { states, candidates, until, ..Budget::default() }
     }
 
     /// Of two series, the first and the last accesses of each.
@@ -289,23 +300,29 @@ impl Predicting<'_> {
         reversal::before(self.prepared, index, values, ends)
     }
 
-    /// Patterns of the same places.
-    fn patterns(&mut self, patterns: &[&Pattern]) {
+    /// Patterns of the same places. False: the time is over.
+    fn patterns(&mut self, patterns: &[&Pattern]) -> bool {
         for values in [Values::Deciding, Values::Atomics] {
             let mut found = 0;
             for pattern in patterns.iter().take(self.options.attempts) {
+                if self.is_over() {
+                    return false;
+                }
                 if let Some(stuck) = lock_graph::deadlock(self.prepared, values, pattern) {
                     let order = self.order(&stuck.cut);
                     found += usize::from(self.add_deadlock(stuck.blocked, order, Method::SyncPreserving));
                 }
                 if found >= self.options.candidates {
-                    return;
+                    return true;
                 }
             }
             if found > 0 {
-                return;
+                return true;
             }
             for pattern in patterns.iter().take(self.options.reversals) {
+                if self.is_over() {
+                    return false;
+                }
                 let ends: Vec<(usize, u32)> =
                     pattern.waits.iter().map(|(thread, waits)| (*thread, waits[0].0)).collect();
                 if let Some(order) = self.before(values, &ends) {
@@ -316,9 +333,10 @@ impl Predicting<'_> {
                 }
             }
             if found > 0 {
-                return;
+                return true;
             }
         }
+        !self.is_over()
     }
 
     fn exhaustive_deadlocks(&mut self) {
@@ -359,6 +377,9 @@ impl Predicting<'_> {
         loop {
             let next = state.nexts().into_iter().filter(|event| !blocked.contains(event));
             let Some(next) = next.filter(|event| state.is_possible(*event)).min() else { break };
+            if self.prepared.clock.step_is_over() {
+                return None;
+            }
             state.take(next);
             order.push(next);
         }
@@ -380,6 +401,7 @@ impl Predicting<'_> {
 
     fn add(&mut self, error: Error, order: Vec<usize>, method: Method) -> bool {
         let uncertain = data_flow::uncertain(self.prepared, &self.recorded, &order, &error);
+        let Some(uncertain) = uncertain else { return false };
         let candidate = Candidate { error, order, method, uncertain };
         if self.found.iter().any(|other| other.error == candidate.error && other.order == candidate.order) {
             return false;

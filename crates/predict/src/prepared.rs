@@ -8,6 +8,7 @@
 //! closed under the edges, and in which critical sections do not overlap, is a reordering when it is taken in the order of the trace. Others
 //! that the rules allow may not be closed; they are left to the methods that change the order of synchronisation.
 
+use crate::clock::Clock;
 use crate::reads_from::Writers;
 use crate::{Input, semaphores};
 use raddle_base::fast_hash::FastMap;
@@ -24,6 +25,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) edges: Vec<Vec<Edge>>,
     /// Of each thread, in order of their acquisitions.
     pub(crate) sections: Vec<Vec<Section>>,
+    /// When questions about it come to an end.
+    pub(crate) clock: Clock,
 }
 
 /// The event at `at` of its thread comes after the first `upto` events of `thread`.
@@ -60,7 +63,7 @@ pub(crate) struct Section {
 }
 
 impl<'a> Prepared<'a> {
-    pub(crate) fn new(input: Input<'a>) -> Self {
+    pub(crate) fn new(input: Input<'a>, clock: Clock) -> Self {
         let events = &input.trace.events;
         let threads = events.iter().map(Self::highest).max().unwrap_or(0);
         let mut building = Building {
@@ -80,7 +83,7 @@ impl<'a> Prepared<'a> {
             building.take(&input, &semaphores, index, event);
         }
         let Building { of_thread, position, edges, sections, .. } = building;
-        Self { input, of_thread, position, edges: edges.lists, sections }
+        Self { input, of_thread, position, edges: edges.lists, sections, clock }
     }
 
     /// One more than the largest number of a thread in the event.

@@ -58,6 +58,9 @@ pub(crate) fn stuck_ends(prepared: &Prepared<'_>, index: &Index<'_>) -> Vec<(Vec
             let possible = state.nexts().into_iter().filter(|event| state.is_possible(*event));
             let rank = |event: &usize| (preference.is_last(prepared.event(*event).thread.0 as usize), *event);
             let Some(next) = possible.min_by_key(rank) else { break };
+            if prepared.clock.step_is_over() {
+                return found;
+            }
             state.take(next);
             order.push(next);
         }
@@ -97,9 +100,12 @@ fn open(prepared: &Prepared<'_>, cut: &[u32]) -> FastMap<u32, Vec<(usize, Sectio
     open
 }
 
-/// Ends sections until none excludes another one. `None`: two that cannot end exclude each other.
+/// Ends sections until none excludes another one. `None`: two that cannot end exclude each other, or the time is over.
 fn end_sections(prepared: &Prepared<'_>, closure: &mut Closure<'_>, ends: &[(usize, u32)]) -> Option<()> {
     loop {
+        if prepared.clock.is_over() {
+            return None;
+        }
         let open = open(prepared, closure.cut());
         let excluded = open.values().find_map(|sections| {
             let excludes =
@@ -150,6 +156,9 @@ fn scheduled(
     let total: u32 = cut.iter().sum();
     let mut taken = 0;
     while taken < total {
+        if prepared.clock.step_is_over() {
+            return None;
+        }
         let nexts = (0..cut.len()).filter(|thread| done[*thread] < cut[*thread]);
         let mut nexts: Vec<(usize, usize)> = nexts
             .map(|thread| (prepared.of_thread[thread][done[thread] as usize] as usize, thread))

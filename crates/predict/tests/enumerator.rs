@@ -25,7 +25,7 @@ const METHODS: [(&str, Method); 3] = [
 ];
 
 fn exhaustive(input: Input, reads: Reads) -> Vec<Candidate> {
-    let budget = Budget { states: 20_000, candidates: 1_000, reads };
+    let budget = Budget { states: 20_000, candidates: 1_000, reads, until: None };
     let mut found = races(input, &conflicting(input).concat(), &budget).candidates;
     found.extend(deadlocks(input, &budget).candidates);
     found

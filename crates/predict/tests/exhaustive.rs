@@ -14,7 +14,7 @@ use raddle_testkit::soak::{Cases, cases_of_seeds, seeds};
 use raddle_testkit::traces::{Case, parse, print, random};
 use std::collections::BTreeSet;
 
-const BUDGET: Budget = Budget { states: 200_000, candidates: 10_000, reads: Reads::Free };
+const BUDGET: Budget = Budget { states: 200_000, candidates: 10_000, reads: Reads::Free, until: None };
 const CERTAIN: Budget = Budget { reads: Reads::AsRecorded, ..BUDGET };
 /// States that the oracle may take.
 const STATES: usize = 20_000;

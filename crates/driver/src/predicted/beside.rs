@@ -59,7 +59,7 @@ impl Confirming<'_, Natively<'_>> {
                     return Ok(());
                 }
                 runs += 1;
-                match self.steered(plan)? {
+                match self.steered(plan, began)? {
                     None => {
                         self.tally.stopped.get_or_insert("it was interrupted".to_owned());
                         return Ok(());
@@ -92,8 +92,9 @@ impl Confirming<'_, Natively<'_>> {
     }
 
     /// One run; whether it showed what its order was for. `None`: it was interrupted.
-    fn steered(&mut self, plan: EnforcePlan) -> Result<Option<bool>, DriverError> {
-        let Run::Made(seen) = self.ground.enforce(plan, Some(PATIENCE))? else { return Ok(None) };
+    fn steered(&mut self, plan: EnforcePlan, began: Instant) -> Result<Option<bool>, DriverError> {
+        let time = self.for_one_run(began);
+        let Run::Made(seen) = self.ground.enforce(plan, Some(PATIENCE), time)? else { return Ok(None) };
         self.tally.explored += 1;
         let reproduced = seen.reproduced;
         self.take(METHOD, seen);

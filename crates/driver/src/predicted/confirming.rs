@@ -2,13 +2,16 @@
 
 use super::beside::{Tried, Tries};
 use super::ground::{Ground, Run, Seen};
-use super::tally::Tally;
+use super::tally::{Elsewhere, Tally};
 use super::{PredictRequest, Replays, Stage, Watching};
 use crate::{DriverError, Goal};
 use raddle_finding::{Confirmation, Evidence, Finding};
 use raddle_predict::{Candidate, Error, Prediction};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// The last run gets so much time, though the time for all of them is over.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 /// What came of a candidate.
 struct Replay {
@@ -58,6 +61,7 @@ impl<'a, G: Ground> Confirming<'a, G> {
             if self.tally.known.contains(&key) {
                 continue;
             }
+            let before = self.tally.replayed;
             let why = if self.request.replays == Replays::Unwanted {
                 "not replayed, as was asked for".to_owned()
             } else if let Some(stopped) = self.is_over(began) {
@@ -65,7 +69,7 @@ impl<'a, G: Ground> Confirming<'a, G> {
                 self.tally.stopped.get_or_insert(stopped);
                 why
             } else {
-                match self.confirm(candidate, &key)? {
+                match self.confirm(candidate, &key, began)? {
                     None => {
                         let stopped = "it was interrupted".to_owned();
                         self.tally.stopped.get_or_insert(stopped.clone());
@@ -92,7 +96,11 @@ impl<'a, G: Ground> Confirming<'a, G> {
                     Finding { evidence: Evidence::Predicted { method, confirmation }, ..finding }
                 });
             } else {
-                self.tally.elsewhere.insert(key);
+                let is_tried = self.tally.replayed > before;
+                let known = self.tally.elsewhere.get(&key);
+                if known.is_none_or(|known| is_tried && !known.is_tried) {
+                    self.tally.elsewhere.insert(key, Elsewhere::new(is_tried, &finding, &why));
+                }
             }
         }
         Ok(tries)
@@ -106,9 +114,23 @@ impl<'a, G: Ground> Confirming<'a, G> {
         over.then(|| "the time limit was reached".to_owned())
     }
 
+    /// No run goes on when the time for all of them is over.
+    pub(super) fn for_one_run(&self, began: Instant) -> Duration {
+        let own = self.request.run_time;
+        match self.request.time.map(|time| time.saturating_sub(began.elapsed()).max(SHORTEST)) {
+            Some(left) if own.is_zero() || left < own => left,
+            _ => own,
+        }
+    }
+
     /// Runs the program under the candidate. The finding is kept if it was seen. `None`: interrupted.
-    fn confirm(&mut self, candidate: &Candidate, key: &G::Key) -> Result<Option<Replay>, DriverError> {
-        let seen = match self.ground.run(candidate)? {
+    fn confirm(
+        &mut self,
+        candidate: &Candidate,
+        key: &G::Key,
+        began: Instant,
+    ) -> Result<Option<Replay>, DriverError> {
+        let seen = match self.ground.run(candidate, self.for_one_run(began))? {
             Run::None(why) => return Ok(Some(Replay { why, followed: None })),
             Run::Interrupted => return Ok(None),
             Run::Made(seen) => seen,

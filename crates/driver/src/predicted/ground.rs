@@ -4,6 +4,7 @@ use crate::DriverError;
 use raddle_finding::{Assumption, Confirmation, Finding, UnknownReason};
 use raddle_predict::Candidate;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(super) trait Ground {
     /// What a person would call one error.
@@ -21,8 +22,8 @@ pub(super) trait Ground {
     /// Whether all that decides what the program does is in the trace: then a certain candidate exists.
     fn sees_everything(&self) -> bool;
 
-    /// Runs the program once under the candidate.
-    fn run(&mut self, candidate: &Candidate) -> Result<Run<Self::Key>, DriverError>;
+    /// Runs the program once under the candidate, for so long; no time is no limit.
+    fn run(&mut self, candidate: &Candidate, time: Duration) -> Result<Run<Self::Key>, DriverError>;
 
     /// Writes what the latest run was made by, which has shown these findings: the file of each.
     fn write(&mut self, folder: &Path, shown: &[Finding]) -> std::io::Result<Vec<String>>;

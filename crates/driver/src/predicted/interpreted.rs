@@ -104,7 +104,6 @@ fn predicted(
         machine,
         recorded: &recorded,
         visibility,
-        run_time: request.run_time,
         interrupt: watching.interrupt,
         told: BTreeSet::new(),
         withheld: BTreeSet::new(),
@@ -192,7 +191,6 @@ struct Interpreted<'a> {
     visibility: Visibility,
     names: Names<'a>,
     sees_everything: bool,
-    run_time: Duration,
     interrupt: &'a AtomicBool,
     /// What was handed to `certify`, and what of that is no finding.
     told: BTreeSet<Key>,
@@ -334,10 +332,10 @@ impl Ground for Interpreted<'_> {
         self.sees_everything
     }
 
-    fn run(&mut self, candidate: &Candidate) -> Result<Run<Key>, DriverError> {
+    fn run(&mut self, candidate: &Candidate, time: Duration) -> Result<Run<Key>, DriverError> {
         self.machine.reset();
         let mut following = Following::new(self.recorded, candidate);
-        let limits = limits(self.run_time, self.interrupt);
+        let limits = limits(time, self.interrupt);
         let exploration = along(&mut self.machine, &limits, self.visibility.clone(), &mut following);
         if self.interrupt.load(Ordering::Relaxed) {
             return Ok(Run::Interrupted);

@@ -41,7 +41,6 @@ impl Key {
 }
 
 pub(super) struct Natively<'a> {
-    request: &'a PredictRequest,
     pub(super) recorded: &'a Recorded,
     pub(super) target: &'a Target,
     interrupt: &'a AtomicBool,
@@ -73,8 +72,7 @@ impl<'a> Natively<'a> {
         };
         let client = client.map(|client| &client.command).or(recorded.program.client.as_ref()).cloned();
         let (named, warnings) = recorded.named(program)?;
-        let ground =
-            Self { request, recorded, target, interrupt, named, stdin, client, records, latest: None };
+        let ground = Self { recorded, target, interrupt, named, stdin, client, records, latest: None };
         Ok((ground, warnings))
     }
 
@@ -96,6 +94,7 @@ impl<'a> Natively<'a> {
         &mut self,
         plan: EnforcePlan,
         patience: Option<Duration>,
+        time: Duration,
     ) -> Result<Run<Key>, DriverError> {
         let trace = self.records.map(unused);
         let request = EnforceRequest {
@@ -105,7 +104,7 @@ impl<'a> Natively<'a> {
             client: beside(self.client.clone()),
             plan,
             afterwards: Afterwards::GoesOn,
-            time: self.request.run_time,
+            time,
             patience,
             trace: trace.clone(),
         };
@@ -176,9 +175,9 @@ impl Ground for Natively<'_> {
         self.target.sees_every_access()
     }
 
-    fn run(&mut self, candidate: &Candidate) -> Result<Run<Key>, DriverError> {
+    fn run(&mut self, candidate: &Candidate, time: Duration) -> Result<Run<Key>, DriverError> {
         match self.plan(candidate) {
-            Ok(plan) => self.enforce(plan, None),
+            Ok(plan) => self.enforce(plan, None, time),
             Err(why) => Ok(Run::None(why)),
         }
     }
@@ -234,9 +233,8 @@ fn unused(folder: &Path) -> PathBuf {
 fn words(enforced: &Enforced) -> String {
     let client = enforced.client_failure.as_ref().map_or(String::new(), |why| format!("; {why}"));
     let words = match &enforced.status {
-        Status::Diverged { step, steps, why } => {
-            format!("the program diverged from the order at step {} of {steps}: {why}", step + 1)
-        }
+        // Where and why: a step that was not made is named.
+        Status::Diverged { why, .. } => format!("the program diverged from the order: {why}"),
         Status::Followed => match enforced.end {
             End::Stopped => {
                 "the order was followed; the time for the run was over before it was seen".to_owned()

@@ -23,7 +23,7 @@ use raddle_predict::{Counts, Deciding, Error, Initial, Input, Options, predict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Rounds besides the first.
 const MOST_ROUNDS: u64 = 10;
@@ -100,10 +100,16 @@ impl Setting<'_> {
         Ok(seen.tally.answer(self.config, &seen.counts.unwrap_or_default(), Vec::new()))
     }
 
-    /// One trace, of so many that are still due in this round.
+    /// The end of one such part of the time that is left.
+    fn part(&self, parts: u32) -> Option<Instant> {
+        let time = self.request.time?;
+        Some(Instant::now() + time.saturating_sub(self.began.elapsed()) / parts)
+    }
+
+    /// One trace, of so many that are still due in this round: of its time, reading may have a quarter and finding half of the rest.
     fn trace(&self, file: &Path, due: usize, seen: &mut Seen) -> Result<(), DriverError> {
         (self.watching.progress)(Stage::Reading);
-        let recorded = match trace::read(file, self.request.limit) {
+        let recorded = match trace::read_until(file, self.request.limit, self.part(4 * due as u32)) {
             Ok(recorded) => recorded,
             Err(error) if seen.tally.predicted_from > 0 => {
                 seen.tally.warnings.push(format!("a confirmed run was not predicted from: {error}"));
@@ -124,11 +130,7 @@ impl Setting<'_> {
         let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
         let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
         let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
-        // Confirming is to have its share, and so is what else is due.
-        let share = |time: Duration| {
-            Instant::now() + time.saturating_sub(self.began.elapsed()) / (2 * due.max(1) as u32)
-        };
-        let until = self.request.time.map(share);
+        let until = self.part(2 * due as u32);
         let options = Options { candidates: self.request.candidates, until, ..Options::default() };
         let prediction = predict(input, &options);
         seen.counts = Some(seen.counts.map_or(prediction.counts, |first| together(first, prediction.counts)));
@@ -179,7 +181,8 @@ impl Confirming<'_, Natively<'_>> {
                     self.tally.stopped.get_or_insert(stopped);
                     return Ok(());
                 }
-                let Run::Made(seen) = self.ground.enforce(plan, None)? else {
+                let time = self.for_one_run(began);
+                let Run::Made(seen) = self.ground.enforce(plan, None, time)? else {
                     self.tally.stopped.get_or_insert("it was interrupted".to_owned());
                     return Ok(());
                 };
@@ -228,6 +231,8 @@ fn together(first: Counts, other: Counts) -> Counts {
         in_windows: first.in_windows.max(other.in_windows),
         across_windows: first.across_windows.max(other.across_windows),
         out_of_time: first.out_of_time.max(other.out_of_time),
+        deadlocks_out_of_time: first.deadlocks_out_of_time || other.deadlocks_out_of_time,
+        cut: first.cut || other.cut,
         ..first
     }
 }

@@ -5,12 +5,36 @@ use crate::{Answer, plain};
 use raddle_config::Config;
 use raddle_event::ProblemKind;
 use raddle_finding::{
-    Assumption, Deadlocks, Finding, FindingKind, Frame, Outcome, PredictionCounts, Stats, UnknownReason,
-    Verdict,
+    AccessReport, Assumption, Deadlocks, Finding, FindingKind, Frame, Outcome, PredictionCounts, Stats,
+    UnknownReason, Verdict,
 };
 use raddle_predict::{Counts, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+
+/// Candidates that are listed with what their replays did instead; the others are counted.
+const MOST_LISTED: usize = 20;
+
+/// An uncertain candidate that was not seen.
+pub(super) struct Elsewhere {
+    /// The program was run under it.
+    pub(super) is_tried: bool,
+    text: UnknownReason,
+}
+
+impl Elsewhere {
+    pub(super) fn new(is_tried: bool, finding: &Finding, why: &str) -> Self {
+        let place =
+            |access: &AccessReport| format!("{}:{}:{}", access.at.file, access.at.line, access.at.column);
+        let mut places = finding.accesses.iter().map(place);
+        let first = places.next().unwrap_or_default();
+        let others: Vec<String> = places.collect();
+        let on =
+            if finding.variable.is_empty() { String::new() } else { format!(" on {}", finding.variable) };
+        let what = format!("{}{on} with {}", finding.kind.name(), others.join(" and "));
+        Self { is_tried, text: UnknownReason { place: first, text: format!("no {what}: {why}") } }
+    }
+}
 
 /// What came of it, for all traces together.
 pub(super) struct Tally<K> {
@@ -18,8 +42,8 @@ pub(super) struct Tally<K> {
     pub(super) found: Vec<Finding>,
     /// Certain candidates that were not seen, by what they show.
     pub(super) unconfirmed: BTreeMap<K, Finding>,
-    /// Places of uncertain candidates that were not seen.
-    pub(super) elsewhere: BTreeSet<K>,
+    /// Uncertain candidates that were not seen, each with what one of their replays did instead.
+    pub(super) elsewhere: BTreeMap<K, Elsewhere>,
     pub(super) candidates: u64,
     pub(super) replayed: u64,
     pub(super) feasible: u64,
@@ -48,7 +72,7 @@ impl<K: Ord> Default for Tally<K> {
             known: BTreeSet::new(),
             found: Vec::new(),
             unconfirmed: BTreeMap::new(),
-            elsewhere: BTreeSet::new(),
+            elsewhere: BTreeMap::new(),
             candidates: 0,
             replayed: 0,
             feasible: 0,
@@ -99,14 +123,6 @@ impl<K: Ord> Tally<K> {
         }];
         reasons.extend(self.stopped.map(|why| format!("not all candidates were tried: {why}")));
         reasons.extend(self.bounds);
-        if !self.elsewhere.is_empty() {
-            let places = self.elsewhere.len();
-            reasons.push(format!(
-                "{places} further {} on values that the new order changes; the program went another way, or what they were for \
-                 was not seen",
-                if places == 1 { "candidate rests" } else { "candidates rest" }
-            ));
-        }
         if counts.left_out > 0 {
             reasons.push(format!("{} pairs at places that have many pairs were not tried", counts.left_out));
         }
@@ -139,8 +155,31 @@ impl<K: Ord> Tally<K> {
             reasons
                 .push("the time was over before the whole trace was read: nothing was predicted".to_owned());
         }
+        if counts.deadlocks_out_of_time {
+            reasons.push("deadlocks were not looked for to the end: the time was over".to_owned());
+        }
         if counts.patterns_cut {
             reasons.push("not all cycles of locks were looked at".to_owned());
+        }
+        let mut listed = Vec::new();
+        let rest = |count: usize| if count == 1 { "candidate rests" } else { "candidates rest" };
+        let (tried, untried): (Vec<_>, Vec<_>) = self.elsewhere.into_values().partition(|one| one.is_tried);
+        if !untried.is_empty() {
+            reasons.push(format!(
+                "{} further {} on values that the new order changes, and the program was not run under them",
+                untried.len(),
+                rest(untried.len())
+            ));
+        }
+        if !tried.is_empty() {
+            reasons.push(format!(
+                "{} further {} on values that the new order changes; the program went another way, or what they were for \
+                 was not seen{}",
+                tried.len(),
+                rest(tried.len()),
+                if tried.len() > MOST_LISTED { format!("; the first {MOST_LISTED}:") } else { ":".to_owned() }
+            ));
+            listed = tried.into_iter().take(MOST_LISTED).map(|one| one.text).collect();
         }
         let outcome = Outcome {
             verdict: if confirmed(FindingKind::DataRace) { Verdict::Race } else { Verdict::Unknown },
@@ -149,7 +188,7 @@ impl<K: Ord> Tally<K> {
             proved: Vec::new(),
             assumptions: self.assumptions.into_iter().collect(),
             deadlock_assumptions: Vec::new(),
-            unknown_reasons: reasons.iter().map(|reason| plain(reason)).chain(about).collect(),
+            unknown_reasons: reasons.iter().map(|reason| plain(reason)).chain(listed).chain(about).collect(),
             stats: Stats {
                 executions: 1 + self.replayed + self.explored,
                 prediction: Some(PredictionCounts {

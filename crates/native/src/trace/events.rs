@@ -10,13 +10,15 @@ use raddle_event::{
 use raddle_runtime::trace::{Entry, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
+pub(super) fn read(path: &Path, limit: usize, until: Option<Instant>) -> Result<Recorded, TraceError> {
     let mut logs = Logs::open(path)?;
     let program = program(&logs)?;
     let control = logs.header.control;
     let (limit, objects) = plausible(logs.bytes, limit);
     let mut reading = Reading::new(limit, objects);
+    let mut steps = 0_u64;
     while let Some(step) = logs.step()? {
         let plain = matches!(step.entry.kind, Kind::Read | Kind::Write);
         if control.lost != 0 && (step.entry.sequence, !plain) >= (control.lost, true) {
@@ -31,6 +33,11 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
             reading.events.truncate(limit);
             reading.races.retain(|(at, _)| *at < limit);
             reading.gaps.push(Gap::Limit);
+            break;
+        }
+        steps += 1;
+        if steps % PERIOD == 0 && until.is_some_and(|until| Instant::now() >= until) {
+            reading.gaps.push(Gap::Time);
             break;
         }
     }
@@ -59,6 +66,9 @@ pub(super) fn read(path: &Path, limit: usize) -> Result<Recorded, TraceError> {
         bytes: logs.bytes,
     })
 }
+
+/// Steps from one look at the time to the next.
+const PERIOD: u64 = 4096;
 
 pub(super) fn program(logs: &Logs) -> Result<Program, TraceError> {
     serde_json::from_str(&logs.header.text)

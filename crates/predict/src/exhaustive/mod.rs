@@ -50,6 +50,7 @@ use raddle_event::{EventKind, ObjectId};
 use roles::Role;
 use schedule::Schedule;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 /// Pairs of accesses, the smaller index first.
 type Pairs = BTreeSet<(usize, usize)>;
@@ -62,6 +63,8 @@ pub struct Budget {
     /// Candidates of one object, or deadlocks.
     pub candidates: usize,
     pub reads: Reads,
+    /// The search ends then, as if the states were used up.
+    pub until: Option<Instant>,
 }
 
 /// What deciding reads may read.
@@ -82,7 +85,7 @@ pub struct Found {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { states: 100_000, candidates: 100, reads: Reads::Free }
+        Self { states: 100_000, candidates: 100, reads: Reads::Free, until: None }
     }
 }
 
@@ -109,7 +112,8 @@ pub fn deadlocks(input: Input, budget: &Budget) -> Found {
     };
     let (specification, implementation) = live(&mut model);
     // A state in which a thread is kept from moving only by the definition is at rest, too, and is no deadlock.
-    let limits = Limits { states: budget.states, counterexamples: budget.candidates.saturating_mul(100) };
+    let Budget { states, candidates, until, .. } = *budget;
+    let limits = Limits { states, counterexamples: candidates.saturating_mul(100), until };
     let check = Check { limits, ..Check::new(specification, Semantics::StableFailures, implementation) };
     let (outcome, coverage) =
         refine_eagerly(&mut model.arena, &check, &model.eager).expect("a model is well formed");
@@ -273,7 +277,7 @@ fn races_of_object(index: &Index, mut pairs: Pairs, budget: &Budget, found: &mut
     let mut left = budget.candidates;
     while !pairs.is_empty() {
         let implementation = racing(&mut model, &pairs);
-        let limits = Limits { states: budget.states, counterexamples: 50 };
+        let limits = Limits { states: budget.states, counterexamples: 50, until: budget.until };
         let check = Check { limits, ..Check::new(Arena::STOP, Semantics::Traces, implementation) };
         let (outcome, _) =
             refine_eagerly(&mut model.arena, &check, &model.eager).expect("a model is well formed");
