@@ -1,7 +1,7 @@
 //! Random scripts as C: what prediction confirms on the interpreter is in some execution of the script, and what it calls certain, too. The
 //! enumerator, which knows nothing of traces, lists the races.
 
-use raddle_driver::{Evidence, Goal, PredictRequest, Replays, Source, Subject, Watching, predict};
+use raddle_driver::{Evidence, Goal, PredictRequest, Replays, Rounds, Source, Subject, Watching, predict};
 use raddle_explore::enumerate::{Coverage, Limits, sync};
 use raddle_finding::{Confirmation, Deadlocks, FindingKind, Outcome};
 use raddle_testkit::script::{Profile, Script, ScriptMachine, c_text, generate};
@@ -46,6 +46,8 @@ fn predicted(script: &Script, seed: u64, folder: &Path) -> Outcome {
         candidates: 3,
         limit: 100_000,
         replays: Replays::Wanted,
+        rounds: Rounds::One,
+        beside: 0,
         goal: Goal::AllRaces,
         witness_dir: None,
     };

@@ -24,6 +24,8 @@ impl Clock {
 
     /// The same for one of many short steps: the time is looked at now and then.
     pub(crate) fn step_is_over(&self) -> bool {
-        self.until.is_some() && self.ticks.fetch_add(1, Ordering::Relaxed) % PERIOD == 0 && self.is_over()
+        self.until.is_some()
+            && self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(PERIOD)
+            && self.is_over()
     }
 }

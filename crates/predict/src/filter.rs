@@ -14,6 +14,7 @@ mod coarse;
 mod fixed_order;
 mod locksets;
 
+use crate::clock::Clock;
 use crate::reads_from::granules;
 use coarse::Coarse;
 use fixed_order::FixedOrder;
@@ -21,7 +22,6 @@ pub(crate) use locksets::Locksets;
 use raddle_base::fast_hash::FastMap;
 use raddle_event::{ThreadId, Trace};
 use raddle_order::{Epoch, VectorClock};
-use std::time::Instant;
 
 /// What the filter has left.
 #[derive(Debug, Default)]
@@ -47,39 +47,34 @@ struct Access {
 /// The accesses of a trace with the clock and the locks of each.
 struct Pass<'a> {
     trace: &'a Trace,
-    until: Option<Instant>,
+    time: &'a Clock,
     order: FixedOrder,
     locksets: Locksets,
 }
 
-/// Between two looks at the clock.
-const EVENTS: usize = 1 << 16;
-
 impl<'a> Pass<'a> {
-    fn new(trace: &'a Trace, until: Option<Instant>) -> Self {
-        Self { trace, until, order: FixedOrder::default(), locksets: Locksets::new() }
+    fn new(trace: &'a Trace, time: &'a Clock) -> Self {
+        Self { trace, time, order: FixedOrder::default(), locksets: Locksets::new() }
     }
 
     /// Visits each granule of each access. False: the time is over.
     fn run(mut self, mut visit: impl FnMut((u32, u32), Access, &VectorClock, &mut Locksets)) -> bool {
-        for events in self.trace.events.chunks(EVENTS) {
-            if self.until.is_some_and(|until| Instant::now() >= until) {
+        for event in &self.trace.events {
+            if self.time.step_is_over() {
                 return false;
             }
-            for event in events {
-                let Some((loc, class)) = raddle_order::access(&event.kind) else {
-                    self.order.take(event);
-                    self.locksets.take(event);
-                    continue;
-                };
-                let lockset = self.locksets.of(event.thread);
-                let clock = &*self.order.clock(event.thread);
-                let (thread, count) = (event.thread.0, clock.count(event.thread));
-                let (writes, atomic) = (class.writes(), class.is_atomic());
-                for (granule, bytes) in granules(loc) {
-                    let access = Access { thread, count, lockset, bytes, writes, atomic };
-                    visit((loc.object.0, granule), access, clock, &mut self.locksets);
-                }
+            let Some((loc, class)) = raddle_order::access(&event.kind) else {
+                self.order.take(event);
+                self.locksets.take(event);
+                continue;
+            };
+            let lockset = self.locksets.of(event.thread);
+            let clock = &*self.order.clock(event.thread);
+            let (thread, count) = (event.thread.0, clock.count(event.thread));
+            let (writes, atomic) = (class.writes(), class.is_atomic());
+            for (granule, bytes) in granules(loc) {
+                let access = Access { thread, count, lockset, bytes, writes, atomic };
+                visit((loc.object.0, granule), access, clock, &mut self.locksets);
             }
         }
         true
@@ -135,9 +130,9 @@ impl Access {
     }
 }
 
-pub(crate) fn filter(trace: &Trace, until: Option<Instant>) -> Filtered {
+pub(crate) fn filter(trace: &Trace, time: &Clock) -> Filtered {
     let mut coarse = Coarse::default();
-    let read = Pass::new(trace, until)
+    let read = Pass::new(trace, time)
         .run(|granule, access, clock, locksets| coarse.access(granule, access, clock, locksets));
     let granules_seen = coarse.len();
     let mut left: FastMap<(u32, u32), Accesses> =
@@ -145,7 +140,7 @@ pub(crate) fn filter(trace: &Trace, until: Option<Instant>) -> Filtered {
     drop(coarse);
     let read = read
         && (left.is_empty()
-            || Pass::new(trace, until).run(|granule, access, clock, locksets| {
+            || Pass::new(trace, time).run(|granule, access, clock, locksets| {
                 if let Some(accesses) = left.get_mut(&granule) {
                     accesses.take(access, clock, locksets);
                 }
@@ -157,7 +152,7 @@ pub(crate) fn filter(trace: &Trace, until: Option<Instant>) -> Filtered {
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Pass, filter};
+    use super::{Access, Clock, Pass, filter};
     use raddle_base::fast_hash::FastMap;
     use raddle_event::{ThreadId, Trace};
     use raddle_order::Epoch;
@@ -168,7 +163,7 @@ mod tests {
     fn all_pairs(trace: &Trace) -> FastMap<(u32, u32), u8> {
         let mut seen: FastMap<(u32, u32), Vec<Access>> = FastMap::default();
         let mut racy: FastMap<(u32, u32), u8> = FastMap::default();
-        Pass::new(trace, None).run(|granule, access, clock, locksets| {
+        Pass::new(trace, &Clock::default()).run(|granule, access, clock, locksets| {
             let earlier = seen.entry(granule).or_default();
             for other in earlier.iter() {
                 let epoch = Epoch { thread: ThreadId(other.thread), count: other.count };
@@ -193,7 +188,7 @@ mod tests {
         let mut dropped = 0;
         for seed in 0..3_000 {
             let trace = random(seed);
-            let filtered = filter(&trace, None);
+            let filtered = filter(&trace, &Clock::default());
             assert_eq!(filtered.bytes, all_pairs(&trace), "seed {seed}");
             assert!(!filtered.cut);
             kept += filtered.bytes.len();
@@ -205,6 +200,6 @@ mod tests {
     #[test]
     fn a_filter_without_time_says_so() {
         let trace = random(1);
-        assert!(filter(&trace, Some(Instant::now())).cut);
+        assert!(filter(&trace, &Clock::new(Some(Instant::now()))).cut);
     }
 }

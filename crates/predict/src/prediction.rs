@@ -100,13 +100,14 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     let pieces = in_pieces(input.trace);
     let input = Input { trace: pieces.as_ref().unwrap_or(input.trace), ..input };
     let trace = input.trace;
-    let filtered = filter(trace, options.until);
+    let clock = Clock::new(options.until);
+    let filtered = filter(trace, &clock);
     if filtered.cut {
         let counts = Counts { captured: trace.events.len(), cut: true, ..Counts::default() };
         return Prediction { candidates: Vec::new(), counts };
     }
     let pairs = pairs::pairs(trace, &filtered);
-    let prepared = Prepared::new(input, Clock::new(options.until));
+    let prepared = Prepared::new(input, clock);
     let (patterns, patterns_cut) = lock_graph::patterns(&prepared);
     let sync = trace.events.iter().filter(|event| is_synchronisation(&event.kind)).count();
     let mut predicting = Predicting {
