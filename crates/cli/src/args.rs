@@ -247,10 +247,10 @@ pub(crate) struct PredictArgs {
     /// Standard input of the program [default: that of raddle where it is redirected from a file]
     #[arg(long, value_name = "FILE")]
     pub(crate) stdin: Option<PathBuf>,
-    #[command(flatten, next_help_heading = "For files")]
+    #[command(flatten)]
     pub(crate) files: FileArgs,
-    /// Make the recorded execution one by chance
-    #[arg(long, value_name = "NUMBER", help_heading = "For files")]
+    /// With files: make the recorded execution one by chance, the same for the same number
+    #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
     /// With a trace: write it to FILE in the STD format of trace analysers, and do nothing else
     #[arg(long, value_name = "FILE")]

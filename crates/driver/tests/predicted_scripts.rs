@@ -100,7 +100,7 @@ fn compare(script: &Script, seed: u64, folder: &Path, tally: &mut Tally) -> Resu
 fn compare_all(name: &str, profile: &Profile) -> Tally {
     let folder = tempfile::tempdir().expect("a folder for C files");
     let mut tally = Tally::default();
-    let mut cases = cases_of_seeds(name, seeds(60, 5_000));
+    let mut cases = cases_of_seeds(name, seeds(150, 5_000));
     for seed in cases.by_ref() {
         let script = generate(seed, profile);
         if let Err(why) = compare(&script, seed, folder.path(), &mut tally) {

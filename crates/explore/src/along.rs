@@ -71,13 +71,18 @@ impl Sink for Heard {
 pub struct Scheduler {
     dice: Option<Dice>,
     last: Option<ThreadId>,
+    /// Steps that it has made since another one did.
+    turn: u32,
 }
+
+/// Steps after which another thread may go on.
+const TURN: u32 = 10_000;
 
 impl Scheduler {
     /// Without a seed, a thread goes on as long as it can and does not work for long on its own; then the next one does. The process ends
     /// when nobody can do anything else. With a seed every open choice is as likely as any other.
     pub fn new(seed: Option<u64>) -> Self {
-        Self { dice: seed.map(Dice::new), last: None }
+        Self { dice: seed.map(Dice::new), last: None, turn: 0 }
     }
 
     pub fn choose<M: Machine>(&mut self, machine: &M, open: &[Choice]) -> Choice {
@@ -85,8 +90,14 @@ impl Scheduler {
             Some(dice) => open[dice.below(open.len() as u64) as usize],
             None => self.in_turn(machine, &before_the_end(machine, open)),
         };
+        self.turn = if self.last == Some(choice.thread) { self.turn.saturating_add(1) } else { 0 };
         self.last = Some(choice.thread);
         choice
+    }
+
+    /// Whether the thread that made the last step has made many in a row.
+    pub fn is_turn_over(&self) -> bool {
+        self.turn >= TURN
     }
 
     fn in_turn<M: Machine>(&self, machine: &M, open: &[Choice]) -> Choice {
@@ -94,7 +105,7 @@ impl Scheduler {
         let yields = |choice: &Choice| is_pending(machine, choice, OpKind::Yield);
         let own = open.iter().find(is_last);
         *match own {
-            Some(own) if !yields(own) => own,
+            Some(own) if !yields(own) && !self.is_turn_over() => own,
             Some(own) => open.iter().find(|choice| choice.thread > own.thread).unwrap_or(&open[0]),
             None => &open[0],
         }

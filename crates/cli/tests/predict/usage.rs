@@ -58,6 +58,46 @@ fn traces_in_the_std_format() {
     assert!(said(&again).contains("\"data-race\""), "{}", said(&again));
 }
 
+/// Files, their flags and the arguments of the program; the witness is an ordinary one.
+#[test]
+fn files_are_executed_by_the_interpreter() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = folder.path();
+    let main = "#include <pthread.h>\n#include <stdlib.h>\nvoid *work(void *);\nint x, n;\n\
+        pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+        int main(int argc, char **argv) {\n  pthread_t t;\n  n = argc > 1 ? atoi(argv[1]) : 0;\n\
+        pthread_create(&t, 0, work, 0);\n  if (n == FOUR)\n    x = 1;\n  pthread_mutex_lock(&m);\n\
+        pthread_mutex_unlock(&m);\n  pthread_join(t, 0);\n  return 7;\n}\n";
+    let work = "#include <pthread.h>\nextern int x, n;\nextern pthread_mutex_t m;\n\
+        void *work(void *a) {\n  pthread_mutex_lock(&m);\n  pthread_mutex_unlock(&m);\n\
+        if (n == FOUR)\n    x = 2;\n  return a;\n}\n";
+    std::fs::write(folder.join("main.c"), main).expect("a file can be written");
+    std::fs::write(folder.join("work.c"), work).expect("a file can be written");
+    let files = ["--cflags", "-DFOUR=4", "main.c", "work.c"];
+    let predict =
+        |flags: &[&str], rest: &[&str]| raddle(folder, &[&["predict"], flags, &files, rest].concat());
+    let without = predict(&[], &[]);
+    assert_eq!(without.status.code(), Some(0), "{}", said(&without));
+    let found = predict(&["--data-model", "ILP32"], &["--", "4"]);
+    let text = said(&found);
+    assert_eq!(found.status.code(), Some(1), "{text}");
+    assert!(text.contains("(sync-preserving), confirmed by replay"), "{text}");
+    assert!(text.contains("verdict: race, 1 data race; deadlocks: unknown; 2 executions"), "{text}");
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("replay: raddle replay "));
+    let witness = line.expect("the schedule was written");
+    let replayed = raddle(folder, &["replay", "--interpreted", witness]);
+    assert_eq!(replayed.status.code(), Some(1), "{}", said(&replayed));
+    assert_eq!(raddle(folder, &["certify", witness]).status.code(), Some(1));
+    let unconfirmed = predict(&["--no-replay"], &["--", "4"]);
+    let text = said(&unconfirmed);
+    assert_eq!(unconfirmed.status.code(), Some(0), "{text}");
+    assert!(text.contains("not confirmed: not replayed, as was asked for"), "{text}");
+    for seed in ["1", "2", "3"] {
+        let by_chance = predict(&["--seed", seed, "--format", "json"], &["--", "4"]);
+        assert_eq!(by_chance.status.code(), Some(1), "{}", said(&by_chance));
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let folder = tempfile::tempdir().expect("a folder can be made");
@@ -70,7 +110,10 @@ fn what_is_wrong_is_said() {
         (&["predict", "cut.trace"], 2, "cut.trace"),
         (&["predict", "cut.trace", "argument"], 2, "has no arguments"),
         (&["predict", "empty"], 2, "empty"),
-        (&["predict"], 2, "PROGRAM|TRACE"),
+        (&["predict"], 2, "PROGRAM|TRACE|FILES"),
+        (&["predict", "missing.c"], 2, "missing.c"),
+        (&["predict", "missing.c", "--seed", "3"], 2, "flags come before the files"),
+        (&["predict", "--keep-trace", "t", "missing.c"], 2, "are for traces"),
         (&["replay", "x.order"], 2, "line 2"),
     ] {
         let output = raddle(folder, arguments);

@@ -19,7 +19,7 @@ pub(super) trait Ground {
     /// Whether this event only tries, or waits for some time.
     fn gives_up(&self, event: usize) -> bool;
 
-    /// Whether all that decides what the program does is in the trace: then a certain candidate exists.
+    /// Whether all that decides what the program does is in the trace, and the latest run says nothing else: then a certain candidate exists.
     fn sees_everything(&self) -> bool;
 
     /// Runs the program once under the candidate, for so long; no time is no limit.

@@ -104,6 +104,7 @@ fn predicted(
         machine,
         recorded: &recorded,
         visibility,
+        is_void: false,
         interrupt: watching.interrupt,
         told: BTreeSet::new(),
         withheld: BTreeSet::new(),
@@ -191,6 +192,8 @@ struct Interpreted<'a> {
     visibility: Visibility,
     names: Names<'a>,
     sees_everything: bool,
+    /// The latest execution was cut by an assumption of the program: it is none.
+    is_void: bool,
     interrupt: &'a AtomicBool,
     /// What was handed to `certify`, and what of that is no finding.
     told: BTreeSet<Key>,
@@ -329,7 +332,7 @@ impl Ground for Interpreted<'_> {
     }
 
     fn sees_everything(&self) -> bool {
-        self.sees_everything
+        self.sees_everything && !self.is_void
     }
 
     fn run(&mut self, candidate: &Candidate, time: Duration) -> Result<Run<Key>, DriverError> {
@@ -340,6 +343,7 @@ impl Ground for Interpreted<'_> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Ok(Run::Interrupted);
         }
+        self.is_void = self.machine.status() == Status::Infeasible;
         let key = self.key_of(&candidate.error);
         let shows_it = match &key {
             Key::Race(group) => {

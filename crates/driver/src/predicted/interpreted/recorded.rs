@@ -30,7 +30,7 @@ struct Clocks {
     before: u64,
 }
 
-/// What a long stretch of work without visible operations counts for, in nanoseconds.
+/// What a long stretch of work counts for, in nanoseconds.
 const LONG: u64 = 1_000_000;
 
 impl Clocks {
@@ -100,7 +100,8 @@ impl Guide<Interp> for Recording {
     fn stepped(&mut self, machine: &Interp, choice: Choice, events: &[Event]) {
         if let Some(clocks) = &mut self.clocks {
             let kind = self.next.map(|operation| operation.kind);
-            clocks.stepped(machine, choice.thread, if kind == Some(OpKind::Yield) { LONG } else { 0 });
+            let gives_way = kind == Some(OpKind::Yield) || self.scheduler.is_turn_over();
+            clocks.stepped(machine, choice.thread, if gives_way { LONG } else { 0 });
         }
         let recorded = &mut self.recorded;
         self.is_full |= recorded.trace.events.len() + events.len() > self.limit;
