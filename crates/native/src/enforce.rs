@@ -13,8 +13,8 @@ mod witness;
 
 pub use witness::Witness;
 
+use crate::around::{Around, beside};
 use crate::binary::{self, Binary};
-use crate::client::{Client, beside};
 use crate::replay::words::Words;
 use crate::run::lines::{Log, Replay, Status as Said, What};
 use crate::run::{End, Limits, OPTIONS, OUT, SHORT_GRACE, describe, wait};
@@ -59,8 +59,7 @@ pub struct EnforceRequest {
     pub stdin: Option<PathBuf>,
     /// Besides that of this process.
     pub env: Vec<(String, String)>,
-    /// Runs beside the program.
-    pub client: Option<Client>,
+    pub around: Around,
     pub plan: EnforcePlan,
     pub afterwards: Afterwards,
     /// For the run; zero: without end.
@@ -165,11 +164,12 @@ impl Target {
         command.envs(request.env.iter().map(|(name, value)| (name, value)));
         command.env(OUT, &findings).env(OPTIONS, format!("mode=replay,schedule={}", schedule.display()));
         let problem = |error: std::io::Error| NativeError::file(&self.binary.path, error);
+        request.around.prepare()?;
         let began = Instant::now();
         let mut child = command.spawn().map_err(problem)?;
         let time = (!request.time.is_zero()).then_some(request.time);
         let limits = Limits { time, grace: SHORT_GRACE, interrupt: Some(interrupt) };
-        let mut client = beside(&mut child, request.client.as_ref())?;
+        let mut client = beside(&mut child, &request.around)?;
         let end = wait(&mut child, client.as_mut(), limits).map_err(problem)?;
         let client_failure = client.and_then(|client| client.failure());
         let seconds = began.elapsed().as_secs_f64();

@@ -28,7 +28,7 @@ pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
         hash: hash(&path)?,
         path,
         arguments: words.collect(),
-        client: request.run.client.as_ref().map(|client| client.command.clone()),
+        commands: request.run.around.commands.clone(),
     };
     refuse_other_files(&request.trace)?;
     let text = serde_json::to_string(&program).expect("strings always serialise");

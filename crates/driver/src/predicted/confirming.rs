@@ -1,6 +1,6 @@
 //! Candidates one by one, until each pair of places was seen to race or all its candidates were tried.
 
-use super::again::beside;
+use super::again::around;
 use super::{PredictRequest, Replays, Source, Stage, Watching};
 use crate::native::is_suppressed;
 use crate::{Answer, DriverError, Goal, plain, witness};
@@ -12,7 +12,7 @@ use raddle_finding::{
 };
 use raddle_native::enforce::{EnforceRequest, Enforced, Status, Target, Wanted, Witness};
 use raddle_native::trace::{Named, Program, Recorded};
-use raddle_native::{Afterwards, End};
+use raddle_native::{Afterwards, Commands, End};
 use raddle_predict::{Candidate, Counts, Error, Method, Options, Prediction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -66,8 +66,8 @@ pub(super) struct Confirming<'a> {
     watching: Watching<'a>,
     named: Named<'a>,
     stdin: Option<PathBuf>,
-    /// What runs beside the program.
-    client: Option<String>,
+    /// What runs before and beside the program.
+    commands: Commands,
     known: BTreeSet<Key>,
     found: Vec<Finding>,
     /// Certain candidates that were not seen, by what they show.
@@ -91,11 +91,11 @@ impl<'a> Confirming<'a> {
         prediction: &'a Prediction,
         watching: Watching<'a>,
     ) -> Result<Self, DriverError> {
-        let (program, stdin, client) = match &request.source {
-            Source::Trace { program, stdin, client, .. } => (program.as_deref(), stdin.clone(), client),
-            Source::Program { run, .. } => (None, run.stdin.clone(), &run.client),
+        let (program, stdin, given) = match &request.source {
+            Source::Trace { program, stdin, around, .. } => (program.as_deref(), stdin.clone(), around),
+            Source::Program { run, .. } => (None, run.stdin.clone(), &run.around),
         };
-        let client = client.as_ref().map(|client| &client.command).or(recorded.program.client.as_ref());
+        let commands = given.commands.or(&recorded.program.commands);
         let (named, warnings) = recorded.named(program)?;
         Ok(Self {
             request,
@@ -105,7 +105,7 @@ impl<'a> Confirming<'a> {
             watching,
             named,
             stdin,
-            client: client.cloned(),
+            commands,
             known: BTreeSet::new(),
             found: Vec::new(),
             unconfirmed: BTreeMap::new(),
@@ -218,7 +218,7 @@ impl<'a> Confirming<'a> {
             arguments: self.recorded.program.arguments.clone(),
             stdin: self.stdin.clone(),
             env: Vec::new(),
-            client: beside(self.client.clone()),
+            around: around(&self.commands),
             plan,
             afterwards: Afterwards::GoesOn,
             time: self.for_one_run(began),
@@ -268,7 +268,7 @@ impl<'a> Confirming<'a> {
             )
         });
         let text = Witness {
-            program: Program { client: self.client.clone(), ..self.recorded.program.clone() },
+            program: Program { commands: self.commands.clone(), ..self.recorded.program.clone() },
             stdin: request.stdin.clone(),
             shows: shows.collect(),
             plan: request.plan.clone(),
@@ -378,7 +378,7 @@ impl<'a> Confirming<'a> {
         }
         if counts.out_of_time > 0 {
             reasons.push(format!(
-                "{} pairs of places were not looked at: the time was over",
+                "{} pairs of places were not looked at, or not to the end: the time was over",
                 counts.out_of_time
             ));
         }
