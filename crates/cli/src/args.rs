@@ -1,6 +1,6 @@
 //! Flags, each described once.
 
-use crate::client::ClientArgs;
+use crate::around::AroundArgs;
 use crate::words;
 use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -154,7 +154,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = words::seconds)]
     pub(crate) time_limit: Duration,
     #[command(flatten)]
-    pub(crate) client: ClientArgs,
+    pub(crate) around: AroundArgs,
     /// The exit code when a race was found
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) exit_code: u8,
@@ -189,7 +189,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = words::seconds)]
     pub(crate) time_limit: Duration,
     #[command(flatten)]
-    pub(crate) client: ClientArgs,
+    pub(crate) around: AroundArgs,
     /// The exit code when a race was found
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) exit_code: u8,
@@ -259,7 +259,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = raddle_driver::USUAL_LIMIT)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) client: ClientArgs,
+    pub(crate) around: AroundArgs,
     /// The exit code when an error was confirmed
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) exit_code: u8,

@@ -3,7 +3,7 @@
 //! Exit codes: 0 safe and nothing else found; 1 race or other confirmed error; 2 usage, input or tool error; 3 unknown.
 
 mod args;
-mod client;
+mod around;
 mod compiler;
 mod interrupt;
 mod output;
@@ -16,7 +16,7 @@ mod words;
 use args::{Cli, Command, OutputArgs, ProgramArgs, ReplayArgs};
 use clap::Parser;
 use output::Exit;
-use raddle_driver::{Certified, Control, Engines, Ground, Progress, Search};
+use raddle_driver::{Certified, Commands, Control, Engines, Ground, Progress, Search};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -81,7 +81,7 @@ fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
                     replay.witness.display()
                 );
             };
-            client::announce(&replay.witness);
+            around::announce(&replay.witness, &Commands::default());
             let interrupt = interrupt::install();
             let answer = raddle_driver::replay_order(&replay.witness, &replay.inputs, &native, interrupt)?;
             output::write(&answer, &replay.output)

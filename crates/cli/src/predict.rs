@@ -1,7 +1,7 @@
 //! `raddle predict`: record, predict and confirm in one go; or the same from a trace that is there.
 
 use crate::args::PredictArgs;
-use crate::{client, interrupt, output, progress, run};
+use crate::{around, interrupt, output, progress, run};
 use anyhow::bail;
 use raddle_driver::{Goal, PredictRequest, Replays, Rounds, RunRequest, Source, Stage, Watching};
 use std::ffi::OsString;
@@ -33,9 +33,8 @@ pub(crate) fn predict(arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let request = request(arguments, kind, file.clone(), rest)?;
-    let is_run = kind == Kind::Trace && request.replays == Replays::Wanted;
-    if is_run && arguments.client.is_none() {
-        client::announce(&file);
+    if kind == Kind::Trace && request.replays == Replays::Wanted {
+        around::announce(&file, &arguments.around.commands());
     }
     let interrupt = interrupt::install();
     let line = progress::Line::new(arguments.output.quiet);
@@ -62,17 +61,17 @@ fn request(
     rest: &[OsString],
 ) -> anyhow::Result<PredictRequest> {
     let stdin = arguments.stdin.clone().or_else(redirected);
-    let client = arguments.client.client(arguments.output.quiet);
+    let around = arguments.around.around(arguments.output.quiet);
     let limited = |time: std::time::Duration| (!time.is_zero()).then_some(time);
     let source = match kind {
-        Kind::Trace | Kind::Text => Source::Trace { file, program: arguments.program.clone(), stdin, client },
+        Kind::Trace | Kind::Text => Source::Trace { file, program: arguments.program.clone(), stdin, around },
         Kind::Program => Source::Program {
             run: RunRequest {
                 program: file.into(),
                 arguments: rest.to_vec(),
                 stdin,
                 time: limited(arguments.run_time_limit),
-                client,
+                around,
                 options: String::new(),
             },
             trace: arguments.keep_trace.clone(),

@@ -20,7 +20,7 @@ pub(crate) fn record(arguments: &RecordArgs) -> anyhow::Result<ExitCode> {
             arguments: rest.to_vec(),
             stdin: None,
             time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
-            client: arguments.client.client(quiet),
+            around: arguments.around.around(quiet),
             options: String::new(),
         },
         trace: arguments.trace.clone(),

@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitCode> {
         arguments: rest.to_vec(),
         stdin: None,
         time: (!arguments.time_limit.is_zero()).then_some(arguments.time_limit),
-        client: arguments.client.client(arguments.output.quiet),
+        around: arguments.around.around(arguments.output.quiet),
         options: String::new(),
     };
     let explain = if arguments.explain { Explain::Yes } else { Explain::No };

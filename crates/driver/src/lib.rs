@@ -35,11 +35,11 @@ mod witness;
 pub use certificate::{Acceptance, Searched};
 pub use error::DriverError;
 pub use native::{
-    Client, ClientOutput, Detail, Driver, End, Explain, RecordRequest, RunRequest, USUAL_LIMIT, cc, record,
-    recorded, run as run_native,
+    Around, CommandOutput, Commands, Detail, Driver, End, Explain, RecordRequest, RunRequest, USUAL_LIMIT,
+    cc, record, recorded, run as run_native,
 };
 pub use predicted::{
-    Exported, PredictRequest, Replays, Rounds, Source, Stage, Watching, client_of, export, is_order,
+    Exported, PredictRequest, Replays, Rounds, Source, Stage, Watching, commands_of, export, is_order,
     predict_std, replay_order, run as predict,
 };
 pub use raddle_config::External;

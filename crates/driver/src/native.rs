@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 pub use raddle_native::cc::Driver;
 pub use raddle_native::trace::{Detail, USUAL_LIMIT};
-pub use raddle_native::{Client, ClientOutput, End, RecordRequest, RunRequest};
+pub use raddle_native::{Around, CommandOutput, Commands, End, RecordRequest, RunRequest};
 
 /// `raddle cc` and `raddle c++`: the exit status is clang's own.
 pub fn cc(driver: Driver, arguments: Vec<OsString>) -> Result<u8, DriverError> {

@@ -15,14 +15,14 @@ mod rounds;
 mod tally;
 mod text;
 
-pub use again::{client_of, is_order, replay_order};
+pub use again::{commands_of, is_order, replay_order};
 pub use rounds::Rounds;
 pub use text::{Exported, export, predict_std};
 
 use crate::native::config_of;
 use crate::{Answer, DriverError, Goal, Subject, plain};
 use raddle_config::Config;
-use raddle_native::{Client, End, RecordRequest, RunRequest};
+use raddle_native::{Around, End, RecordRequest, RunRequest};
 use rounds::Setting;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -52,9 +52,9 @@ pub struct PredictRequest {
 /// Where the trace comes from.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A file that `raddle record` wrote; another program file with the same content may stand for the one that it names, another client
-    /// for the one of the recorded run.
-    Trace { file: PathBuf, program: Option<PathBuf>, stdin: Option<PathBuf>, client: Option<Client> },
+    /// A file that `raddle record` wrote; another program file with the same content may stand for the one that it names, other
+    /// commands for those of the recorded run.
+    Trace { file: PathBuf, program: Option<PathBuf>, stdin: Option<PathBuf>, around: Around },
     /// A program to be recorded; the trace is kept in this file.
     Program { run: RunRequest, trace: Option<PathBuf> },
     /// Files that the interpreter executes. With a seed by chance.

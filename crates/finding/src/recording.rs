@@ -6,7 +6,8 @@ use crate::Frame;
 pub struct Recording {
     pub program: String,
     pub arguments: Vec<String>,
-    /// The command that ran beside it.
+    /// The commands that ran before and beside it.
+    pub before: Option<String>,
     pub client: Option<String>,
     pub process: u32,
     /// The process said that it ends.

@@ -14,8 +14,8 @@ mod witness;
 
 pub use witness::Witness;
 
+use crate::around::{Around, beside};
 use crate::binary::{self, Binary};
-use crate::client::{Client, beside};
 use crate::replay::words::Words;
 use crate::run::lines::{Log, Replay, Status as Said, What};
 use crate::run::{End, Limits, OPTIONS, OUT, SHORT_GRACE, TRACE, describe, wait};
@@ -62,8 +62,7 @@ pub struct EnforceRequest {
     pub stdin: Option<PathBuf>,
     /// Besides that of this process.
     pub env: Vec<(String, String)>,
-    /// Runs beside the program.
-    pub client: Option<Client>,
+    pub around: Around,
     pub plan: EnforcePlan,
     pub afterwards: Afterwards,
     /// For the run; zero: without end.
@@ -176,18 +175,19 @@ impl Target {
                     path,
                     hash: self.hash.clone(),
                     arguments: request.arguments.clone(),
-                    client: request.client.as_ref().map(|client| client.command.clone()),
+                    commands: request.around.commands.clone(),
                 };
                 command.env(TRACE, record::begin(trace, &program)?)
             }
             None => command.env_remove(TRACE),
         };
         let problem = |error: std::io::Error| NativeError::file(&self.binary.path, error);
+        request.around.prepare()?;
         let began = Instant::now();
         let mut child = command.spawn().map_err(problem)?;
         let time = (!request.time.is_zero()).then_some(request.time);
         let limits = Limits { time, grace: SHORT_GRACE, interrupt: Some(interrupt) };
-        let mut client = beside(&mut child, request.client.as_ref())?;
+        let mut client = beside(&mut child, &request.around)?;
         let end = wait(&mut child, client.as_mut(), limits).map_err(problem)?;
         let client_failure = client.and_then(|client| client.failure());
         let seconds = began.elapsed().as_secs_f64();

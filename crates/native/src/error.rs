@@ -41,6 +41,8 @@ pub enum NativeError {
     Trace(#[from] crate::trace::TraceError),
     #[error("{}: {reason}", path.display())]
     File { path: PathBuf, reason: String },
+    #[error("`{command}`, which comes before the program, failed: {status}")]
+    Before { command: String, status: std::process::ExitStatus },
     #[error("what the program found is lost: {reason}")]
     Lost { reason: String },
     #[error("{name} is not installed, or not in the folders of PATH")]

@@ -5,9 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+mod around;
 mod binary;
 pub mod cc;
-mod client;
 pub mod enforce;
 mod error;
 pub mod machine;
@@ -17,8 +17,8 @@ mod replay;
 mod run;
 pub mod trace;
 
+pub use around::{Around, CommandOutput, Commands};
 pub use binary::is_program;
-pub use client::{Client, ClientOutput};
 pub use error::NativeError;
 pub use raddle_instrument::Keep;
 pub use raddle_runtime::{

@@ -28,7 +28,7 @@ pub fn record(request: &RecordRequest) -> Result<Ran, NativeError> {
         hash: hash(&path)?,
         path,
         arguments: words.collect(),
-        client: request.run.client.as_ref().map(|client| client.command.clone()),
+        commands: request.run.around.commands.clone(),
     };
     let trace = begin(&request.trace, &program)?;
     let mut run = request.run.clone();

@@ -8,8 +8,8 @@ pub(crate) mod describe;
 pub(crate) mod lines;
 
 use crate::NativeError;
+use crate::around::{Around, Running, beside};
 use crate::binary::{self, Binary};
-use crate::client::{Client, Running, beside};
 use lines::Log;
 use raddle_finding::{Assumption, Finding};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -31,8 +31,7 @@ pub struct RunRequest {
     /// Instead of the standard input of this process.
     pub stdin: Option<PathBuf>,
     pub time: Option<Duration>,
-    /// Runs beside the program, which is told to end when it has ended.
-    pub client: Option<Client>,
+    pub around: Around,
     /// For the run-time library: `key=value`, separated by commas.
     pub options: String,
 }
@@ -96,9 +95,10 @@ pub(crate) fn run_with(
     if let Some(path) = &request.stdin {
         command.stdin(File::open(path).map_err(|error| NativeError::file(path, error))?);
     }
+    request.around.prepare()?;
     let began = Instant::now();
     let mut child = command.spawn().map_err(|error| NativeError::file(&binary.path, error))?;
-    let mut client = beside(&mut child, request.client.as_ref())?;
+    let mut client = beside(&mut child, &request.around)?;
     let limits = Limits { time: request.time, grace: GRACE, interrupt: None };
     let end =
         wait(&mut child, client.as_mut(), limits).map_err(|error| NativeError::file(&binary.path, error))?;

@@ -19,6 +19,7 @@ mod told;
 pub use named::Named;
 pub use told::{Detail, tell};
 
+use crate::Commands;
 use raddle_base::SiteId;
 use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
@@ -77,9 +78,9 @@ pub struct Program {
     /// Of the program's file.
     pub hash: String,
     pub arguments: Vec<String>,
-    /// The command that ran beside it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<String>,
+    /// What ran before and beside it.
+    #[serde(flatten)]
+    pub commands: Commands,
 }
 
 /// A piece of memory during one life.

@@ -8,7 +8,7 @@ use raddle_ir::Program;
 use raddle_native::cc::{self, Advice, Driver, OwnLock, Prune};
 use raddle_native::enforce::{EnforceRequest, Enforced, Status, Target, Wanted};
 use raddle_native::trace::{self, Detail, Recorded, read};
-use raddle_native::{Afterwards, End, Keep, RecordRequest, RunRequest, record};
+use raddle_native::{Afterwards, Around, End, Keep, RecordRequest, RunRequest, record};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -72,7 +72,7 @@ impl Case {
             arguments: Vec::new(),
             stdin: None,
             time,
-            client: None,
+            around: Around::default(),
             options: String::new(),
         };
         // What may deadlock does so now and then.
@@ -152,7 +152,7 @@ impl Case {
             arguments: Vec::new(),
             stdin: None,
             env: Vec::new(),
-            client: None,
+            around: Around::default(),
             plan: self.target.plan(&self.recorded, order, wanted).expect("it can be planned"),
             afterwards: Afterwards::GoesOn,
             time: Duration::from_secs(60),

@@ -13,8 +13,10 @@ pub fn recording(recording: &Recording) -> String {
         .collect();
     let end = if recording.ended { "ended by itself" } else { "did not say that it ends" };
     let _ = writeln!(out, "trace of {} (process {}), which {end}", words.join(" "), recording.process);
-    if let Some(client) = &recording.client {
-        let _ = writeln!(out, "client: {}", client.escape_debug());
+    for (key, command) in [("before", &recording.before), ("client", &recording.client)] {
+        if let Some(command) = command {
+            let _ = writeln!(out, "{key}: {}", command.escape_debug());
+        }
     }
     let Recording { events, threads, bytes, .. } = recording;
     let _ = writeln!(out, "events: {events}, threads: {threads}, bytes: {bytes}");
@@ -54,6 +56,7 @@ pub fn recording_json(recording: &Recording) -> String {
         schema: 1,
         program: &recording.program,
         arguments: &recording.arguments,
+        before: recording.before.as_deref(),
         client: recording.client.as_deref(),
         process: recording.process,
         ended: recording.ended,
@@ -96,6 +99,8 @@ struct Report<'a> {
     schema: u32,
     program: &'a str,
     arguments: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<&'a str>,
     process: u32,

@@ -1,6 +1,6 @@
 //! `raddle predict`, as a user runs it.
 
-mod clients;
+mod around;
 mod paths;
 mod scenarios;
 mod usage;

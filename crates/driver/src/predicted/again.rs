@@ -5,7 +5,7 @@ use raddle_finding::{
     Confirmation, Deadlocks, Evidence, Finding, FindingKind, Outcome, Stats, UnknownReason, Verdict,
 };
 use raddle_native::enforce::{EnforceRequest, Status, Target, Witness};
-use raddle_native::{Afterwards, Client, ClientOutput};
+use raddle_native::{Afterwards, Around, CommandOutput, Commands};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -15,18 +15,18 @@ pub fn is_order(path: &Path) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| Witness::is_witness(&text))
 }
 
-/// The command that the file, a trace or an order, wants to run beside the program.
-pub fn client_of(path: &Path) -> Option<String> {
+/// The commands that the file, a trace or an order, wants to run.
+pub fn commands_of(path: &Path) -> Commands {
     let order = std::fs::read_to_string(path).ok().and_then(|text| Witness::parse(&text).ok());
     match order {
-        Some(order) => order.program.client,
-        None => raddle_native::trace::program(path).ok().and_then(|program| program.client),
+        Some(order) => order.program.commands,
+        None => raddle_native::trace::program(path).map(|program| program.commands).unwrap_or_default(),
     }
 }
 
-/// In a run that is made again nobody wants to see what a client prints.
-pub(super) fn beside(command: Option<String>) -> Option<Client> {
-    command.map(|command| Client { command, output: ClientOutput::Dropped })
+/// In a run that is made again nobody wants to see what commands print.
+pub(super) fn around(commands: &Commands) -> Around {
+    Around { commands: commands.clone(), output: CommandOutput::Dropped }
 }
 
 /// Runs the program under the order as often as was asked for. `programs` may name the program, if it is not where it was recorded.
@@ -46,7 +46,7 @@ pub fn replay_order(
         arguments: witness.program.arguments.clone(),
         stdin: witness.stdin.clone(),
         env: Vec::new(),
-        client: beside(witness.program.client.clone()),
+        around: around(&witness.program.commands),
         plan: witness.plan.clone(),
         afterwards: Afterwards::GoesOn,
         time: native.time,

@@ -1,6 +1,6 @@
 //! The recorded program itself under an order of its recorded events.
 
-use super::again::beside;
+use super::again::around;
 use super::ground::{Ground, Run, Seen};
 use super::{PredictRequest, Source};
 use crate::{DriverError, witness};
@@ -8,7 +8,7 @@ use raddle_event::ProblemKind;
 use raddle_finding::{AccessReport, Confirmation, Evidence, Finding, FindingKind, Frame, UnknownReason};
 use raddle_native::enforce::{EnforcePlan, EnforceRequest, Enforced, Status, Target, Wanted, Witness};
 use raddle_native::trace::{Named, Program, Recorded};
-use raddle_native::{Afterwards, End};
+use raddle_native::{Afterwards, Commands, End};
 use raddle_predict::{Candidate, Error};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -46,8 +46,8 @@ pub(super) struct Natively<'a> {
     interrupt: &'a AtomicBool,
     named: Named<'a>,
     stdin: Option<PathBuf>,
-    /// What runs beside the program.
-    client: Option<String>,
+    /// What runs before and beside the program.
+    commands: Commands,
     /// Where runs are recorded, if they are.
     records: Option<&'a Path>,
     /// What the latest run was made with.
@@ -63,16 +63,16 @@ impl<'a> Natively<'a> {
         interrupt: &'a AtomicBool,
         records: Option<&'a Path>,
     ) -> Result<(Self, Vec<String>), DriverError> {
-        let (program, stdin, client) = match &request.source {
-            Source::Trace { program, stdin, client, .. } => {
-                (program.as_deref(), stdin.clone(), client.as_ref())
+        let (program, stdin, given) = match &request.source {
+            Source::Trace { program, stdin, around, .. } => {
+                (program.as_deref(), stdin.clone(), around.commands.clone())
             }
-            Source::Program { run, .. } => (None, run.stdin.clone(), run.client.as_ref()),
-            Source::Files { subject, .. } => (None, subject.stdin.clone(), None),
+            Source::Program { run, .. } => (None, run.stdin.clone(), run.around.commands.clone()),
+            Source::Files { subject, .. } => (None, subject.stdin.clone(), Commands::default()),
         };
-        let client = client.map(|client| &client.command).or(recorded.program.client.as_ref()).cloned();
+        let commands = given.or(&recorded.program.commands);
         let (named, warnings) = recorded.named(program)?;
-        let ground = Self { recorded, target, interrupt, named, stdin, client, records, latest: None };
+        let ground = Self { recorded, target, interrupt, named, stdin, commands, records, latest: None };
         Ok((ground, warnings))
     }
 
@@ -101,7 +101,7 @@ impl<'a> Natively<'a> {
             arguments: self.recorded.program.arguments.clone(),
             stdin: self.stdin.clone(),
             env: Vec::new(),
-            client: beside(self.client.clone()),
+            around: around(&self.commands),
             plan,
             afterwards: Afterwards::GoesOn,
             time,
@@ -196,7 +196,7 @@ impl Ground for Natively<'_> {
             )
         });
         let text = Witness {
-            program: Program { client: self.client.clone(), ..self.recorded.program.clone() },
+            program: Program { commands: self.commands.clone(), ..self.recorded.program.clone() },
             stdin: request.stdin.clone(),
             shows: shows.collect(),
             plan: request.plan.clone(),

@@ -3,8 +3,8 @@
 //! Text, `key: value` a line with line ends and backslashes escaped, then the schedule as the run-time library reads it.
 
 use super::EnforcePlan;
-use crate::Plan;
 use crate::trace::Program;
+use crate::{Commands, Plan};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -33,8 +33,11 @@ impl Witness {
         put("program", &self.program.path.to_string_lossy());
         put("hash", &self.program.hash);
         self.program.arguments.iter().for_each(|argument| put("argument", argument));
-        if let Some(client) = &self.program.client {
-            put("client", client);
+        let Commands { before, client } = &self.program.commands;
+        for (key, command) in [("before", before), ("client", client)] {
+            if let Some(command) = command {
+                put(key, command);
+            }
         }
         if let Some(stdin) = &self.stdin {
             put("stdin", &stdin.to_string_lossy());
@@ -72,7 +75,8 @@ impl Witness {
                 "program" => program.path = PathBuf::from(value),
                 "hash" => program.hash = value,
                 "argument" => program.arguments.push(value),
-                "client" => program.client = Some(value),
+                "before" => program.commands.before = Some(value),
+                "client" => program.commands.client = Some(value),
                 "stdin" => stdin = Some(PathBuf::from(value)),
                 "blocked" => {
                     let (thread, site) = value.split_once(' ').ok_or_else(bad)?;
@@ -110,8 +114,8 @@ fn unescaped(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{EnforcePlan, Witness};
-    use crate::Plan;
     use crate::trace::Program;
+    use crate::{Commands, Plan};
 
     #[test]
     fn text_and_back() {
@@ -119,7 +123,10 @@ mod tests {
             path: "a b/c".into(),
             hash: "12".to_owned(),
             arguments: vec![String::new(), "x\ny\\".to_owned(), "schedule:".to_owned()],
-            client: Some("get 1\nget 2".to_owned()),
+            commands: Commands {
+                before: Some("rm -f x".to_owned()),
+                client: Some("get 1\nget 2".to_owned()),
+            },
         };
         let plan = EnforcePlan { plan: Plan::default(), blocked: [(1, 7), (2, 9)].into() };
         let witness = Witness {

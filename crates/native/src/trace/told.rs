@@ -80,7 +80,8 @@ impl Recorded {
         Recording {
             program: self.program.path.display().to_string(),
             arguments: self.program.arguments.clone(),
-            client: self.program.client.clone(),
+            before: self.program.commands.before.clone(),
+            client: self.program.commands.client.clone(),
             process: self.process,
             ended: self.ended,
             bytes: self.bytes,

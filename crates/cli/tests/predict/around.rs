@@ -1,4 +1,4 @@
-//! Servers that are run, recorded, predicted and replayed with a client beside them.
+//! Commands around the runs of a program: clients beside servers; what removes what the run before has left.
 
 use super::{built, raddle, said};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,12 @@ use std::time::{Duration, Instant};
 const ONE_AFTER_THE_OTHER: &str = "./server socket w & sleep 0.3; ./server socket r; wait";
 
 fn server() -> tempfile::TempDir {
+    with("server.c")
+}
+
+fn with(name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let source: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/server.c");
+    let source: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
     built(folder.path(), &source);
     folder
 }
@@ -121,4 +125,29 @@ fn whoever_is_left_is_ended() {
     let pid = std::fs::read_to_string(folder.join("other")).expect("the client was started");
     let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     assert!(status.is_empty() || status.contains(") Z "), "{status}");
+}
+
+#[test]
+fn each_run_finds_what_the_first_one_found() {
+    let folder = with("leaves.c");
+    let folder = folder.path();
+    // The recorded run leaves a file, and its replays go another way.
+    let other = raddle(folder, &["predict", "./leaves"]);
+    is(&other, 0, &["possible data race", "diverged"]);
+    let same = raddle(folder, &["predict", "--keep-trace", "t.trace", "--before", "rm -f left", "./leaves"]);
+    let text = is(&same, 1, &["confirmed by native replay"]);
+    assert!(!text.contains("names a command"), "{text}");
+    is(&raddle(folder, &["record", "--show", "t.trace"]), 0, &["before: rm -f left\n"]);
+    let named = "t.trace names a command, which runs before the program: rm -f left\n";
+    is(&raddle(folder, &["predict", "t.trace"]), 1, &[named]);
+    let command = text.lines().find_map(|line| line.trim().strip_prefix("replay: raddle "));
+    let words: Vec<&str> = command.expect("there is a schedule").split(' ').collect();
+    is(&raddle(folder, &words), 1, &["names a command, which runs before the program: rm -f left\n"]);
+    // One that fails is an error of the user, and nothing is run.
+    std::fs::remove_file(folder.join("left")).expect("the program has left it");
+    for command in ["run", "record", "predict"] {
+        let failed = raddle(folder, &[command, "--before", "exit 3", "./leaves"]);
+        is(&failed, 2, &["`exit 3`, which comes before the program, failed"]);
+        assert!(!folder.join("left").exists());
+    }
 }

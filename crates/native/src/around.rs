@@ -1,28 +1,49 @@
-//! A command beside a program under test: most servers do nothing without a client.
+//! Commands around the runs of a program under test: one before each, because a run may find what the run before has left (files), and one
+//! beside it, because most servers do nothing without a client.
 //!
-//! It runs by `sh -c` in a process group of its own, with the environment and the folder of this process and nothing to read. When it has ended,
+//! The client runs by `sh -c` in a process group of its own, with the environment and the folder of this process and nothing to read. When it has ended,
 //! what is left of its group is killed and the program is told to end; when the program ends first, the group is killed.
 
 use crate::NativeError;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use serde::{Deserialize, Serialize};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Client {
-    /// For `sh -c`.
-    pub command: String,
-    pub output: ClientOutput,
+/// Commands for `sh -c`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commands {
+    /// Ends before the program starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Runs beside the program, which is told to end when it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
-/// Where everything goes that it prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClientOutput {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    pub commands: Commands,
+    pub output: CommandOutput,
+}
+
+/// Where everything goes that commands print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CommandOutput {
     /// To the standard error of this process.
     Shown,
+    #[default]
     Dropped,
+}
+
+impl Commands {
+    /// What is missing here is taken from others.
+    pub fn or(&self, others: &Commands) -> Commands {
+        let before = self.before.clone().or_else(|| others.before.clone());
+        Commands { before, client: self.client.clone().or_else(|| others.client.clone()) }
+    }
 }
 
 /// A client that was started.
@@ -37,24 +58,41 @@ pub(crate) struct Running {
 /// A program that ends at the wish of its client may be the quicker one.
 const GRACE: Duration = Duration::from_millis(100);
 
-impl Client {
-    fn start(&self) -> Result<Running, NativeError> {
+impl Around {
+    /// Runs what comes before the program.
+    pub(crate) fn prepare(&self) -> Result<(), NativeError> {
+        let Some(text) = &self.commands.before else { return Ok(()) };
+        let mut command = self.command(text)?;
+        let status = command.status().map_err(|error| NativeError::file("sh", error))?;
+        match status.success() {
+            true => Ok(()),
+            false => Err(NativeError::Before { command: text.clone(), status }),
+        }
+    }
+
+    fn command(&self, text: &str) -> Result<Command, NativeError> {
         let problem = |error: std::io::Error| NativeError::file("sh", error);
         let stream = || match self.output {
-            ClientOutput::Shown => std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from),
-            ClientOutput::Dropped => Ok(Stdio::null()),
+            CommandOutput::Shown => std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from),
+            CommandOutput::Dropped => Ok(Stdio::null()),
         };
         let mut command = Command::new("sh");
-        command.arg("-c").arg(&self.command).stdin(Stdio::null()).process_group(0);
+        command.arg("-c").arg(text).stdin(Stdio::null());
         command.stdout(stream().map_err(problem)?).stderr(stream().map_err(problem)?);
-        Ok(Running { child: command.spawn().map_err(problem)?, status: None, was_killed: false })
+        Ok(command)
+    }
+
+    fn start(&self, text: &str) -> Result<Running, NativeError> {
+        let child = self.command(text)?.process_group(0).spawn();
+        let child = child.map_err(|error| NativeError::file("sh", error))?;
+        Ok(Running { child, status: None, was_killed: false })
     }
 }
 
 /// The client, beside a program that was started just now; without it the program has nothing to do.
-pub(crate) fn beside(program: &mut Child, client: Option<&Client>) -> Result<Option<Running>, NativeError> {
-    let Some(client) = client else { return Ok(None) };
-    client.start().map(Some).inspect_err(|_| {
+pub(crate) fn beside(program: &mut Child, around: &Around) -> Result<Option<Running>, NativeError> {
+    let Some(client) = &around.commands.client else { return Ok(None) };
+    around.start(client).map(Some).inspect_err(|_| {
         // It is this process's own, and nobody waits for it any more.
         let _ = program.kill().and_then(|()| program.wait());
     })
