@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// Rounds besides the first.
 const MOST_ROUNDS: u64 = 10;
 /// Traces of one round.
-const MOST_TRACES: usize = 24;
+const MOST_TRACES: u64 = 24;
 
 /// Whether confirmed runs are predicted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,30 +70,29 @@ impl Setting<'_> {
         let mut due = vec![first];
         while !due.is_empty() {
             let before = seen.tally.predicted_from;
-            for (at, file) in due.iter().enumerate() {
-                if at > 0 && seen.tally.stopped.is_some() {
-                    break;
+            let mut left = 0;
+            for file in std::mem::take(&mut due) {
+                let is_first = seen.tally.predicted_from == 0;
+                let is_over = seen.tally.stopped.is_some() || self.is_over();
+                if !is_first && (is_over || seen.tally.predicted_from - before >= MOST_TRACES) {
+                    left += 1;
+                    continue;
                 }
-                self.trace(file, due.len() - at, &mut seen)?;
+                self.trace(&file, &mut seen)?;
+                if !is_first {
+                    // It goes with its folder at the latest.
+                    let _ = std::fs::remove_file(file);
+                }
+            }
+            if left > 0 {
+                let runs = if left == 1 { "confirmed run was" } else { "confirmed runs were" };
+                seen.tally.bounds.insert(format!("{left} further {runs} not predicted from"));
             }
             seen.tally.rounds += u64::from(seen.tally.predicted_from > before);
             due = std::mem::take(&mut seen.tally.traces);
-            if due.is_empty() {
-                break;
-            }
-            let left = due.len().saturating_sub(MOST_TRACES);
-            if left > 0 {
-                let reason = format!("{left} further confirmed runs of a round were not predicted from");
-                seen.tally.bounds.insert(reason);
-                due.truncate(MOST_TRACES);
-            }
-            if seen.tally.stopped.is_some() {
-                let reason = format!("{} confirmed runs were not predicted from", due.len());
-                seen.tally.bounds.insert(reason);
-                break;
-            }
-            if seen.tally.rounds > MOST_ROUNDS {
-                let reason = format!("it went on after {} rounds", seen.tally.rounds);
+            if seen.tally.rounds > MOST_ROUNDS && !due.is_empty() {
+                let reason =
+                    format!("confirmed runs after {} rounds were not predicted from", seen.tally.rounds);
                 seen.tally.bounds.insert(reason);
                 break;
             }
@@ -101,8 +100,12 @@ impl Setting<'_> {
         Ok(seen.tally.answer(self.config, &seen.counts.unwrap_or_default()))
     }
 
-    /// One trace, of so many that are still due in this round.
-    fn trace(&self, file: &Path, due: usize, seen: &mut Seen) -> Result<(), DriverError> {
+    fn is_over(&self) -> bool {
+        self.request.time.is_some_and(|time| self.began.elapsed() >= time)
+    }
+
+    /// One trace, if its threads went a way of their own.
+    fn trace(&self, file: &Path, seen: &mut Seen) -> Result<(), DriverError> {
         (self.watching.progress)(Stage::Reading);
         let recorded = match trace::read(file, self.request.limit) {
             Ok(recorded) => recorded,
@@ -125,10 +128,8 @@ impl Setting<'_> {
         let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
         let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
         let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
-        // Confirming is to have its share, and so is what else is due.
-        let share = |time: Duration| {
-            Instant::now() + time.saturating_sub(self.began.elapsed()) / (2 * due.max(1) as u32)
-        };
+        // Confirming is to have its share.
+        let share = |time: Duration| Instant::now() + time.saturating_sub(self.began.elapsed()) / 2;
         let until = self.request.time.map(share);
         let options = Options { candidates: self.request.candidates, until, ..Options::default() };
         let prediction = predict(input, &options);
