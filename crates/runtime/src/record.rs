@@ -3,7 +3,7 @@
 //!
 //! Each thread appends to chunks of its own in a file that is mapped shared; nothing is copied or flushed, so whatever ends the program
 //! leaves all complete entries. Synchronisation takes the next sequence number while its object is locked, so that the numbers are the
-//! order in which it took effect; plain accesses take the present number. Which accesses come here is the business of the cells: in
+//! order in which it took effect; plain accesses take the present number, but in a replay the next. Which accesses come here is the business of the cells: in
 //! each segment the first of each kind per granule. See `docs/decisions/0018` and `docs/trace-format.md`.
 //!
 //! Without room, and in signal handlers that come too thick, entries are lost; the file says from where on. Never the program.
@@ -14,7 +14,7 @@ mod memory;
 use crate::gate;
 use crate::lanes::Kind as AccessKind;
 use crate::log::What;
-use crate::observe::Access;
+use crate::observe::{self, Access, Mode};
 use crate::options;
 use crate::thread::Thread;
 use crate::trace::{Draft, Kind, MOST_BYTES, NOWHERE, State, encode};
@@ -101,7 +101,9 @@ fn present() -> u64 {
 pub fn access(thread: &mut Thread, access: &Access) {
     let Access { first, stride, count, size, kind, site } = *access;
     let kind = if kind == AccessKind::Write { Kind::Write } else { Kind::Read };
-    let (sequence, address) = (present(), first as u64);
+    // One thread at a time runs in a replay: the numbers are the order of the accesses, those that race too.
+    let sequence = if observe::mode() == Mode::Replay { sequence() } else { present() };
+    let address = first as u64;
     let mut draft = |code, more: &[u64]| {
         append(thread, &Draft { kind: (kind, code), sequence, site, address, more, text: &[] });
     };

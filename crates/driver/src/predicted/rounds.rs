@@ -28,7 +28,7 @@ use std::time::Instant;
 /// Rounds besides the first.
 const MOST_ROUNDS: u64 = 10;
 /// Traces of one round.
-const MOST_TRACES: usize = 24;
+const MOST_TRACES: u64 = 24;
 
 /// Whether confirmed runs are predicted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,35 +69,38 @@ impl Setting<'_> {
         let mut due = vec![first];
         while !due.is_empty() {
             let before = seen.tally.predicted_from;
-            for (at, file) in due.iter().enumerate() {
-                if at > 0 && seen.tally.stopped.is_some() {
-                    break;
+            let mut left = 0;
+            for file in std::mem::take(&mut due) {
+                let is_first = seen.tally.predicted_from == 0;
+                let is_over = seen.tally.stopped.is_some() || self.is_over();
+                if !is_first && (is_over || seen.tally.predicted_from - before >= MOST_TRACES) {
+                    left += 1;
+                    continue;
                 }
-                self.trace(file, due.len() - at, &mut seen)?;
+                self.trace(&file, &mut seen)?;
+                if !is_first {
+                    // It goes with its folder at the latest.
+                    let _ = std::fs::remove_file(file);
+                }
+            }
+            if left > 0 {
+                let runs = if left == 1 { "confirmed run was" } else { "confirmed runs were" };
+                seen.tally.bounds.insert(format!("{left} further {runs} not predicted from"));
             }
             seen.tally.rounds += u64::from(seen.tally.predicted_from > before);
             due = std::mem::take(&mut seen.tally.traces);
-            if due.is_empty() {
-                break;
-            }
-            let left = due.len().saturating_sub(MOST_TRACES);
-            if left > 0 {
-                let reason = format!("{left} further confirmed runs of a round were not predicted from");
-                seen.tally.bounds.insert(reason);
-                due.truncate(MOST_TRACES);
-            }
-            if seen.tally.stopped.is_some() {
-                let reason = format!("{} confirmed runs were not predicted from", due.len());
-                seen.tally.bounds.insert(reason);
-                break;
-            }
-            if seen.tally.rounds > MOST_ROUNDS {
-                let reason = format!("it went on after {} rounds", seen.tally.rounds);
+            if seen.tally.rounds > MOST_ROUNDS && !due.is_empty() {
+                let reason =
+                    format!("confirmed runs after {} rounds were not predicted from", seen.tally.rounds);
                 seen.tally.bounds.insert(reason);
                 break;
             }
         }
         Ok(seen.tally.answer(self.config, &seen.counts.unwrap_or_default(), Vec::new()))
+    }
+
+    fn is_over(&self) -> bool {
+        self.request.time.is_some_and(|time| self.began.elapsed() >= time)
     }
 
     /// The end of one such part of the time that is left.
@@ -106,10 +109,10 @@ impl Setting<'_> {
         Some(Instant::now() + time.saturating_sub(self.began.elapsed()) / parts)
     }
 
-    /// One trace, of so many that are still due in this round: of its time, reading may have a quarter and finding half of the rest.
-    fn trace(&self, file: &Path, due: usize, seen: &mut Seen) -> Result<(), DriverError> {
+    /// One trace, if its threads went a way of their own: of the time, reading may have a quarter and finding half of the rest.
+    fn trace(&self, file: &Path, seen: &mut Seen) -> Result<(), DriverError> {
         (self.watching.progress)(Stage::Reading);
-        let recorded = match trace::read_until(file, self.request.limit, self.part(4 * due as u32)) {
+        let recorded = match trace::read_until(file, self.request.limit, self.part(4)) {
             Ok(recorded) => recorded,
             Err(error) if seen.tally.predicted_from > 0 => {
                 seen.tally.warnings.push(format!("a confirmed run was not predicted from: {error}"));
@@ -130,7 +133,7 @@ impl Setting<'_> {
         let initial = Initial { at: recorded.initial.clone(), ..Initial::default() };
         let deciding = target.deciding(&recorded).map_or(Deciding::All, Deciding::Sites);
         let input = Input { trace: &recorded.trace, initial: &initial, deciding: &deciding };
-        let until = self.part(2 * due as u32);
+        let until = self.part(2);
         let options = Options { candidates: self.request.candidates, until, ..Options::default() };
         let prediction = predict(input, &options);
         seen.counts = Some(seen.counts.map_or(prediction.counts, |first| together(first, prediction.counts)));

@@ -1,15 +1,15 @@
 //! From an order of recorded events to the steps of a schedule.
 //!
-//! Each event that a thread of the controlled program stops for becomes a step; accesses, allocation, fences and what goes through
-//! descriptors do not. Two events may be one stop: a wait and its mutex, the initialiser of a once object and the pass after it. What the
+//! Each event that a thread of the controlled program stops for becomes a step; allocation, fences and what goes through descriptors do
+//! not, and accesses only to bytes that the recorded run has seen a race of: nothing else keeps the order of those. Two events may be one stop: a wait and its mutex, the initialiser of a once object and the pass after it. What the
 //! trace does not say is chosen so that the order is possible: which waiter a signal wakes (the one whose wait ends next in the order), and
 //! that a wait which no signal ends wakes up for no reason. Threads are numbered in order of creation, which the order may change.
 
 use super::{EnforcePlan, Wanted};
 use crate::trace::{ObjectKind, Recorded};
-use crate::{Afterwards, Plan, Step, StepKind};
+use crate::{Afterwards, Plan, Step, StepKind, Visible};
 use raddle_base::SiteId;
-use raddle_event::{Addr, Event, EventKind, ThreadId, WakeReason};
+use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, ThreadId, WakeReason};
 use raddle_instrument::sites::{Site, Sites};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,12 @@ pub(super) fn plan(
     for (at, event) in order.iter().enumerate() {
         planner.take(at, *event).map_err(|why| format!("event {event}: {why}"))?;
     }
+    let accesses = planner.steps.iter().filter(|step| step.kind == StepKind::Access);
+    let visible: BTreeSet<u32> = accesses.map(|step| step.site).collect();
     let mut plan = Plan { steps: planner.steps, recorded: Some(Afterwards::GoesOn), ..Plan::default() };
+    if !visible.is_empty() {
+        plan.visible = Visible::Sites(visible);
+    }
     plan.copies =
         sites.iter().filter(|site| site.id != site.original).map(|site| (site.id, site.original)).collect();
     let mut blocked = BTreeMap::new();
@@ -85,6 +90,8 @@ struct Planner<'a> {
     recorded: &'a Recorded,
     sites: &'a Sites,
     order: &'a [usize],
+    /// Bytes that the recorded run has seen a race of.
+    racy: BTreeSet<Addr>,
     steps: Vec<Step>,
     /// Numbers in the enforced run.
     threads: BTreeMap<ThreadId, u32>,
@@ -118,6 +125,7 @@ impl<'a> Planner<'a> {
             recorded,
             sites,
             order,
+            racy: recorded.racy_bytes(),
             steps: Vec::new(),
             threads: [(ThreadId::MAIN, 0)].into(),
             objects: BTreeMap::new(),
@@ -131,6 +139,19 @@ impl<'a> Planner<'a> {
     /// The event at this place of the order.
     fn take(&mut self, at: usize, index: usize) -> Result<(), String> {
         let Event { thread, kind, .. } = self.recorded.trace.events[index];
+        if let EventKind::Access { loc, .. } = kind
+            && self.is_racy(loc)
+        {
+            // A read that was put before its write is one access with that.
+            let is_half = self.recorded.trace.events.get(index + 1).is_some_and(|next| {
+                let kind = EventKind::Access { loc, kind: AccessKind::Write };
+                *next == Event { kind, ..self.recorded.trace.events[index] }
+            });
+            if is_half {
+                return Ok(());
+            }
+            return self.step(index, StepKind::Access, 0, None);
+        }
         let is_sync = !matches!(
             kind,
             EventKind::Access { .. }
@@ -214,6 +235,11 @@ impl<'a> Planner<'a> {
             | EventKind::BranchEnd
             | EventKind::Choose { .. } => Ok(()),
         }
+    }
+
+    fn is_racy(&self, loc: Loc) -> bool {
+        let at = |offset| Addr { object: loc.object, offset };
+        self.racy.range(at(loc.offset)..at(loc.offset + loc.len)).next().is_some()
     }
 
     fn step(&mut self, index: usize, kind: StepKind, variant: u32, on: Option<Addr>) -> Result<(), String> {

@@ -50,6 +50,8 @@ static TURNS: Spin<Turns> =
 
 /// Places of the accesses that matter, in ascending order, where no others do.
 static ONLY: OnceLock<Vec<u32>> = OnceLock::new();
+/// Places of the accesses at which threads stop, likewise.
+static STOPS: OnceLock<Vec<u32>> = OnceLock::new();
 
 struct Turns {
     running: Option<u32>,
@@ -62,9 +64,11 @@ struct Turns {
 pub fn start() {
     let enforcer = Enforcer::read();
     with(|model| model.spurious = enforcer.spurious());
-    if let Some(mut sites) = enforcer.only_sites() {
-        sites.sort_unstable();
-        let _ = ONLY.set(sites);
+    if let Some([mut only, mut stops]) = enforcer.only_sites() {
+        only.sort_unstable();
+        stops.sort_unstable();
+        let _ = ONLY.set(only);
+        let _ = STOPS.set(stops);
     }
     TURNS.lock().enforcer = Some(enforcer);
 }
@@ -82,8 +86,10 @@ pub fn sees_all() -> bool {
 
 /// Whether the schedule stops at plain accesses of this place.
 pub fn is_visible(site: u32) -> bool {
-    let matters = ONLY.get().is_none_or(|sites| sites.binary_search(&site).is_ok());
-    matters && TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site))
+    match STOPS.get() {
+        Some(sites) => sites.binary_search(&site).is_ok(),
+        None => TURNS.lock().enforcer.as_ref().is_some_and(|enforcer| enforcer.is_visible(site)),
+    }
 }
 
 /// A thread comes to an access.

@@ -91,9 +91,16 @@ impl Enforcer {
         self.at + self.recorded.turns
     }
 
-    /// The accesses that matter, where no others do.
-    pub fn only_sites(&self) -> Option<Vec<u32>> {
-        self.plan.recorded.map(|_| self.plan.race.iter().flatten().copied().collect())
+    /// The accesses that matter, where no others do, and those at which threads stop.
+    pub fn only_sites(&self) -> Option<[Vec<u32>; 2]> {
+        self.plan.recorded?;
+        let wanted: Vec<u32> = self.plan.race.iter().flatten().copied().collect();
+        let mut stops = if self.plan.steering.is_some() { wanted.clone() } else { Vec::new() };
+        if let Visible::Sites(sites) = &self.plan.visible {
+            let copies = self.plan.copies.iter().filter(|(_, original)| sites.contains(original));
+            stops.extend(sites.iter().chain(copies.map(|(copy, _)| copy)));
+        }
+        Some([wanted, stops])
     }
 
     /// A thread has come to a stop.
@@ -108,9 +115,6 @@ impl Enforcer {
     }
 
     pub fn is_visible(&self, site: u32) -> bool {
-        if self.plan.recorded.is_some() {
-            return self.plan.steering.is_some();
-        }
         match &self.plan.visible {
             Visible::None => false,
             Visible::Sites(sites) => sites.contains(&self.plan.original(site)),

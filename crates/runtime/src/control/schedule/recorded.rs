@@ -3,7 +3,7 @@
 //! A trace lacks what tells nothing: locks taken again by their owner, tries that fail without an event, atomics that are no news.
 //! Such operations pass whenever their thread's turn comes. Where an atomic could be the recorded one or one that left no event, it is
 //! the recorded one; so a loop that spins may spin less often than it did. Steps of atomics that their thread does not come to are passed
-//! over. Anything else that does not fit is a divergence; none of this makes a race that the detector does not see.
+//! over, and so are those of plain accesses, which are steps only where the recorded run had a race. Anything else that does not fit is a divergence; none of this makes a race that the detector does not see.
 //!
 //! After the last step the threads of the error go first, until their accesses were made or they stand before an operation that would
 //! have left an event; then all go on in turn. Nothing that these threads do between their last steps and their accesses orders them.
@@ -69,6 +69,10 @@ impl Enforcer {
     pub(super) fn next_recorded(&mut self, model: &Model, beside: &BTreeSet<u32>) -> Next {
         while let Some(&step) = self.plan.steps.get(self.at) {
             let Some(operation) = model.pending(step.thread) else {
+                if step.kind == Kind::Access {
+                    self.advance();
+                    continue;
+                }
                 if beside.contains(&step.thread) {
                     return Next::Wait;
                 }
@@ -105,13 +109,16 @@ impl Enforcer {
     }
 
     fn answer(&self, model: &Model, step: &Step, operation: &Operation) -> Answer {
-        if is_silent(model, step.thread, operation) {
-            return Answer::Passes;
-        }
         let there = step.site == 0
             || operation.site == 0
             || matches!(step.kind, Kind::Begin | Kind::End | Kind::Exit)
             || step.site == self.plan.original(operation.site);
+        if step.kind == Kind::Access && operation.kind == Kind::Access && there {
+            return Answer::Fits(0);
+        }
+        if is_silent(model, step.thread, operation) {
+            return Answer::Passes;
+        }
         let guards = matches!(operation.kind, Kind::Once | Kind::OnceEnd);
         match (step.kind, operation.kind) {
             (Kind::Lock, Kind::Lock) if there => as_recorded(model, step, operation),
@@ -123,6 +130,7 @@ impl Enforcer {
             (step_kind, kind) if step_kind == kind && there => Answer::Fits(step.variant),
             // Guards of static variables are atomics where nothing is under control.
             (Kind::Atomic, _) if guards && there => Answer::Fits(0),
+            (Kind::Access, _) => Answer::Lacks,
             (_, Kind::Atomic) => Answer::Passes,
             _ if guards => Answer::Passes,
             (Kind::Atomic, _) => Answer::Lacks,
