@@ -66,10 +66,10 @@ impl Enforcer {
             self.steered.next = Some(other);
             return self.hold_no_longer(model, one);
         }
-        if self.all_meet(model) || self.steered.held_for > MOST_HELD {
-            if let Some(thread) = self.preferred(&held) {
-                return self.hold_no_longer(model, thread);
-            }
+        if (self.all_meet(model) || self.steered.held_for > MOST_HELD)
+            && let Some(thread) = self.preferred(&held)
+        {
+            return self.hold_no_longer(model, thread);
         }
         if let Some(thread) = self.preferred(&free) {
             return self.turn(model, thread);
