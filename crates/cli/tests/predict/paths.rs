@@ -8,12 +8,14 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Which programs, by the beginning of their names; further options; whether the errors are found with them.
-const CASES: [(&str, &[&str], bool); 9] = [
+const CASES: [(&str, &[&str], bool); 10] = [
     ("third_sets_flag", &[], true),
     ("retry_loop", &[], true),
     ("cycle_behind_flag", &[], true),
     ("third_sets_flag", &["--keep-going"], true),
     ("behind_outcome", &["--keep-going"], true),
+    // By an order of its own trace, which keeps the outcome of the first race.
+    ("behind_outcome", &["--keep-going", "--divergence-runs", "0"], true),
     ("behind_outcome", &[], false),
     ("third_sets_flag", &["--divergence-runs", "0"], false),
     ("retry_loop", &["--divergence-runs", "0"], false),
