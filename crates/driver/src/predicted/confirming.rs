@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Candidates that are listed with what their replays did instead; the others are counted.
-const MOST_LISTED: usize = 20;
+const MOST_LISTED: usize = 10;
 
 /// The last run gets so much time, though the time for all of them is over.
 const SHORTEST: Duration = Duration::from_millis(100);
