@@ -111,7 +111,7 @@ pub(crate) fn uncertain(
         Error::Deadlock { .. } => [None; 2],
     };
     for (place, &index) in order.iter().chain(ends.iter().flatten()).enumerate() {
-        if prepared.clock.step_is_over() {
+        if prepared.clock.step_is_last() {
             return None;
         }
         let event = prepared.event(index);

@@ -17,8 +17,9 @@ use crate::sync_preserving;
 use crate::{Candidate, Error, Input, Method};
 use in_windows::Question;
 use raddle_base::SiteId;
-use raddle_event::{Event, EventKind};
+use raddle_event::{Event, EventKind, Trace};
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// What is looked for, and how long.
@@ -122,8 +123,17 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
         across_windows: 0,
         out_of_time: 0,
     };
-    for series in pairs.by_places.values() {
-        predicting.places(series, &pairs);
+    // Each pair of places has its turn; those that need longer come again.
+    let mut longer = Vec::new();
+    for (asked, series) in pairs.by_places.values().enumerate() {
+        prepared.clock.share(pairs.by_places.len() - asked);
+        if predicting.places(series, &pairs) == Asked::InPart {
+            longer.push(series);
+        }
+    }
+    prepared.clock.unshare();
+    for series in longer {
+        predicting.out_of_time += usize::from(predicting.places(series, &pairs) == Asked::InPart);
     }
     predicting.answer_in_windows();
     let mut by_places: Vec<(&[SiteId], Vec<&Pattern>)> = Vec::new();
@@ -148,9 +158,7 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     }
     let deadlocks_out_of_time = unlooked > 0 || predicting.is_over();
     let Predicting { not_exhaustive, in_windows, across_windows, out_of_time, .. } = predicting;
-    let mut candidates = predicting.found;
-    // The fewer reads may read another value, the likelier the program goes that way. Stable: else in the order in which they were found.
-    candidates.sort_by_key(|candidate| candidate.uncertain.len());
+    let candidates = in_turn(predicting.found, trace);
     let counts = Counts {
         captured: trace.events.len(),
         reduced: sync + pairs.accesses,
@@ -171,6 +179,27 @@ pub fn predict(input: Input<'_>, options: &Options) -> Prediction {
     Prediction { candidates, counts }
 }
 
+/// Certain ones first; of both kinds one of each places before the second of any. The fewer reads may read another value, the likelier the
+/// program goes that way. Else in the order in which they were found.
+fn in_turn(mut candidates: Vec<Candidate>, trace: &Trace) -> Vec<Candidate> {
+    candidates.sort_by_key(|candidate| candidate.uncertain.len());
+    let mut turns: BTreeMap<Vec<SiteId>, usize> = BTreeMap::new();
+    let mut ranked: Vec<((bool, usize), Candidate)> = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let events = match &candidate.error {
+            Error::Race { first, second } => vec![*first, *second],
+            Error::Deadlock { blocked } => blocked.clone(),
+        };
+        let mut places: Vec<SiteId> = events.iter().map(|event| trace.events[*event].site).collect();
+        places.sort_unstable();
+        let turn = turns.entry(places).or_default();
+        ranked.push(((!candidate.uncertain.is_empty(), *turn), candidate));
+        *turn += 1;
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
 fn is_synchronisation(kind: &EventKind) -> bool {
     !matches!(
         kind,
@@ -183,6 +212,13 @@ fn is_synchronisation(kind: &EventKind) -> bool {
             | EventKind::BranchEnd
             | EventKind::Choose { .. }
     )
+}
+
+/// Whether a question was asked to its end, or the time for it was over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    All,
+    InPart,
 }
 
 struct Predicting<'a> {
@@ -202,10 +238,9 @@ struct Predicting<'a> {
 
 impl Predicting<'_> {
     /// One pair of places.
-    fn places(&mut self, series: &[(u32, u32)], pairs: &Pairs) {
+    fn places(&mut self, series: &[(u32, u32)], pairs: &Pairs) -> Asked {
         if self.is_over() {
-            self.out_of_time += 1;
-            return;
+            return Asked::InPart;
         }
         for values in [Values::Deciding, Values::Atomics] {
             let mut found = 0;
@@ -215,38 +250,41 @@ impl Predicting<'_> {
                     let error = Error::Race { first: race.first, second: race.second };
                     found += usize::from(self.add(error, self.order(&race.cut), Method::SyncPreserving));
                 }
-                if found >= self.options.candidates || self.is_over() {
-                    self.out_of_time += usize::from(found < self.options.candidates);
-                    return;
+                if found >= self.options.candidates {
+                    return Asked::All;
+                }
+                if self.is_over() {
+                    return Asked::InPart;
                 }
             }
             if found > 0 {
-                return;
+                return Asked::All;
             }
             for (a, b) in series.iter().take(self.options.reversals) {
                 let (a, b) = (&pairs.series[*a as usize], &pairs.series[*b as usize]);
                 found += usize::from(self.reversed(values, a, b));
-                if found >= self.options.candidates || self.is_over() {
-                    self.out_of_time += usize::from(found < self.options.candidates);
-                    return;
+                if found >= self.options.candidates {
+                    return Asked::All;
+                }
+                if self.is_over() {
+                    return Asked::InPart;
                 }
             }
             if found > 0 {
-                return;
+                return Asked::All;
             }
         }
         if self.is_over() {
-            self.out_of_time += 1;
-            return;
+            return Asked::InPart;
         }
-        self.exhaustively(series, pairs);
+        self.exhaustively(series, pairs)
     }
 
     /// What no cheaper method has found, in traces that are short enough.
-    fn exhaustively(&mut self, series: &[(u32, u32)], pairs: &Pairs) {
+    fn exhaustively(&mut self, series: &[(u32, u32)], pairs: &Pairs) -> Asked {
         if self.prepared.position.len() > self.options.exhaustive_events {
             self.leave_for_windows(series, pairs);
-            return;
+            return Asked::All;
         }
         let first = |series: u32| pairs.series[series as usize].events[0] as usize;
         let wanted: Vec<(usize, usize)> = series
@@ -256,11 +294,17 @@ impl Predicting<'_> {
             .collect();
         let budget = self.budget();
         let found = exhaustive::races(self.prepared.input, &wanted, &budget);
-        match found.exhausted && self.is_over() {
-            true => self.out_of_time += 1,
-            false => self.not_exhaustive += usize::from(found.exhausted),
+        // It may be asked for the second time.
+        for candidate in found.candidates {
+            if !self.found.contains(&candidate) {
+                self.found.push(candidate);
+            }
         }
-        self.found.extend(found.candidates);
+        if found.exhausted && self.is_over() {
+            return Asked::InPart;
+        }
+        self.not_exhaustive += usize::from(found.exhausted);
+        Asked::All
     }
 
     fn is_over(&self) -> bool {
@@ -268,8 +312,8 @@ impl Predicting<'_> {
     }
 
     fn budget(&self) -> Budget {
-        let Options { states, candidates, until, .. } = *self.options;
-        Budget { states, candidates, until, ..Budget::default() }
+        let Options { states, candidates, .. } = *self.options;
+        Budget { states, candidates, until: self.prepared.clock.until(), ..Budget::default() }
     }
 
     /// Of two series, the first and the last accesses of each.
@@ -366,7 +410,8 @@ impl Predicting<'_> {
         let of_threads = self.prepared.of_thread.iter().zip(cut);
         let events = of_threads.flat_map(|(events, upto)| &events[..*upto as usize]);
         let mut order: Vec<usize> = events.map(|index| *index as usize).collect();
-        order.sort_unstable();
+        // The threads' own events are in order: a sort that merges such runs.
+        order.sort();
         order
     }
 

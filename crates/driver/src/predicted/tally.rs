@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Candidates that are listed with what their replays did instead; the others are counted.
-const MOST_LISTED: usize = 20;
+const MOST_LISTED: usize = 10;
 
 /// An uncertain candidate that was not seen.
 pub(super) struct Elsewhere {
