@@ -36,7 +36,7 @@ pub(super) fn read(path: &Path, limit: usize, until: Option<Instant>) -> Result<
             break;
         }
         steps += 1;
-        if steps % PERIOD == 0 && until.is_some_and(|until| Instant::now() >= until) {
+        if steps.is_multiple_of(PERIOD) && until.is_some_and(|until| Instant::now() >= until) {
             reading.gaps.push(Gap::Time);
             break;
         }
