@@ -95,8 +95,8 @@ fn a_client_that_fails_is_said() {
     let predict = [&["predict"][..], &failing[1..]].concat();
     is(&raddle(folder, &predict), 3, &["the client failed with status 7", "verdict: unknown"]);
     is(&raddle(folder, &["run", "--client", "kill -9 $$", "./server", "socket"]), 3, &["killed by signal 9"]);
-    // The server fails, not the client.
-    let taken = ["run", "--client", "exit 7", "./server"];
+    // The server fails, not the client, which has not ended when it does.
+    let taken = ["run", "--client", "sleep 30; exit 7", "./server"];
     is(&raddle(folder, &taken), 2, &[]);
     is(&raddle(folder, &["run", "--client", "", "./server", "socket"]), 2, &["--client"]);
 }
