@@ -34,6 +34,17 @@ fn a_trace_is_predicted_and_its_schedule_replayed() {
 }
 
 #[test]
+fn what_was_destroyed_may_be_initialised_again_without_a_call() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let folder = folder.path();
+    built(folder, &root().join("crates/cli/tests/programs/waits_again.c"));
+    let predicted = raddle(folder, &["predict", "./waits_again"]);
+    let text = said(&predicted);
+    assert_eq!(predicted.status.code(), Some(1), "{text}");
+    assert!(text.contains("confirmed by native replay"), "{text}");
+}
+
+#[test]
 fn traces_in_the_std_format() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let folder = folder.path();

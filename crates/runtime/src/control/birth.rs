@@ -8,6 +8,10 @@ use libc::{EBUSY, EINVAL};
 const KIND: usize = 16;
 const ROBUST: u32 = 16;
 
+/// Where it keeps the number of waiters of a `pthread_cond_t`, and that it was destroyed.
+const WAITERS: usize = 36;
+const DESTROYED: u32 = 4;
+
 impl Model {
     /// The object that the operation is about, brought to life if need be.
     pub(super) fn object(&mut self, me: u32, operation: &Operation) -> Object {
@@ -16,9 +20,7 @@ impl Model {
 
     pub(super) fn object_at(&mut self, me: u32, operation: &Operation, at: usize, family: Family) -> Object {
         match self.objects.get(&at) {
-            Some(Object::Destroyed) if !(family == Family::Mutex && mutex_word(at) != u32::MAX) => {
-                Object::Destroyed
-            }
+            Some(Object::Destroyed) if !is_new(family, at) => Object::Destroyed,
             // What the program wrote into a free mutex is its kind from now on.
             Some(Object::Mutex(mutex)) if family == Family::Mutex && mutex.owner.is_none() && at >= 4096 => {
                 let Mutex { kind, robust, .. } = mutex_of(mutex_word(at));
@@ -125,6 +127,18 @@ impl Model {
 
 /// The number of an initialisation that stands for `pthread_mutex_consistent`.
 pub const CONSISTENT: u64 = u64::MAX;
+
+/// Whether what glibc writes into an object that is destroyed is gone: the program has initialised it again without a call.
+fn is_new(family: Family, at: usize) -> bool {
+    match family {
+        Family::Mutex => mutex_word(at) != u32::MAX,
+        Family::Cond => {
+            let waiters = unsafe { ((at + WAITERS) as *const u32).read_unaligned() };
+            waiters & DESTROYED == 0
+        }
+        _ => false,
+    }
+}
 
 fn mutex_word(at: usize) -> u32 {
     unsafe { ((at + KIND) as *const u32).read_unaligned() }
