@@ -29,7 +29,7 @@ pub(super) const USUAL: Duration = Duration::from_secs(240);
 /// The beginning of the name, seconds, and seeds in all and in a part. The first that fits counts.
 type Row = (&'static str, u64, Option<(u64, u64)>);
 
-const ROWS: [Row; 22] = [
+const ROWS: [Row; 23] = [
     ("driver/static_is_sound no_race_is_missed", 400, Some((100_000, 10_000))),
     ("mutants", 450, Some((5_000, 250))),
     ("driver/pruning_is_complete", 600, None),
@@ -51,6 +51,7 @@ const ROWS: [Row; 22] = [
     ("explore/twins", 500, None),
     ("explore/", 300, None),
     ("lockset/locks", 600, None),
+    ("predict/enumerator", 500, None),
     ("libmodel/", 900, None),
 ];
 
