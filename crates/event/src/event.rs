@@ -126,6 +126,30 @@ pub enum EventKind {
     Exit,
 }
 
+impl EventKind {
+    /// The synchronisation object that the event is about.
+    pub fn sync_object(&self) -> Option<Addr> {
+        match *self {
+            EventKind::Acquire { lock, .. }
+            | EventKind::Release { lock, .. }
+            | EventKind::AcquireFailed { lock } => Some(lock),
+            EventKind::WaitBegin { cond }
+            | EventKind::WaitEnd { cond, .. }
+            | EventKind::Signal { cond, .. }
+            | EventKind::Broadcast { cond } => Some(cond),
+            EventKind::BarrierArrive { barrier, .. } | EventKind::BarrierLeave { barrier, .. } => {
+                Some(barrier)
+            }
+            EventKind::SemPost { sem } | EventKind::SemWait { sem } => Some(sem),
+            EventKind::OnceBegin { once } | EventKind::OnceEnd { once } | EventKind::OncePass { once } => {
+                Some(once)
+            }
+            EventKind::SyncInit { object } | EventKind::SyncDestroy { object } => Some(object),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
     Read,

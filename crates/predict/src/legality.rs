@@ -17,7 +17,7 @@ pub use index::Index;
 use raddle_event::{AccessKind, Event, EventKind, Loc, LockMode, ThreadId, WakeReason};
 pub(crate) use reads::sources;
 pub use reads::uncertain;
-pub(crate) use sync_state::{Failure, ObjectLife, SyncState, is_border, lives, signalled, sync_object};
+pub(crate) use sync_state::{Failure, ObjectLife, SyncState, is_border, lives, signalled};
 pub(crate) use waits::Waits;
 
 /// Whether the order of the candidate is a reordering, its error holds after it, and its uncertain reads are those of the definition.

@@ -6,7 +6,7 @@
 //!
 //! Which way it errs: neither, but for those.
 
-use crate::legality::{Index, SyncState, is_border, lives, signalled, sync_object};
+use crate::legality::{Index, SyncState, is_border, lives, signalled};
 use crate::reordering::{Initial, Input};
 use raddle_event::{Addr, Event, EventKind, Trace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,7 @@ impl<'a> Windows<'a> {
         while self.read < start {
             let event = &events[self.read];
             self.state.take(event, self.life[self.read], self.signalled.contains(&self.read));
-            if let (Some(object), true) = (sync_object(&event.kind), is_border(&event.kind)) {
+            if let (Some(object), true) = (event.kind.sync_object(), is_border(&event.kind)) {
                 *self.lives.entry(object).or_default() += 1;
             }
             self.read += 1;

@@ -1,8 +1,9 @@
 //! Where the candidates of a prediction are run: in the program itself, or by the interpreter.
 
 use crate::DriverError;
-use raddle_finding::{Assumption, Confirmation, Finding, UnknownReason};
-use raddle_predict::Candidate;
+use raddle_event::ProblemKind;
+use raddle_finding::{AccessReport, Assumption, Confirmation, Evidence, Finding, FindingKind, UnknownReason};
+use raddle_predict::{Candidate, Error};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,8 +11,31 @@ pub(super) trait Ground {
     /// What a person would call one error.
     type Key: Clone + Ord;
 
-    /// The candidate as a person would say it, without stacks: the trace has none.
-    fn finding(&self, candidate: &Candidate) -> Finding;
+    /// An event of an error, without its stack: the trace has none.
+    fn report(&self, event: usize) -> AccessReport;
+
+    /// The candidate as a person would say it.
+    fn finding(&self, candidate: &Candidate) -> Finding {
+        let (kind, events) = match &candidate.error {
+            Error::Race { first, second } => (FindingKind::DataRace, vec![*first, *second]),
+            Error::Deadlock { blocked } => (FindingKind::Problem(ProblemKind::Deadlock), blocked.clone()),
+        };
+        let accesses: Vec<AccessReport> = events.iter().map(|event| self.report(*event)).collect();
+        let named = accesses.iter().map(|access| &access.expression).find(|name| !name.is_empty());
+        let variable = named.filter(|_| kind == FindingKind::DataRace).cloned().unwrap_or_default();
+        Finding {
+            id: String::new(),
+            kind,
+            variable,
+            accesses,
+            evidence: Evidence::Observed,
+            engine: "predict",
+            rank: 0,
+            detail: String::new(),
+            assumptions: Vec::new(),
+            protection: None,
+        }
+    }
 
     /// That of the candidate, and its finding.
     fn key(&self, candidate: &Candidate, finding: &Finding) -> Self::Key;

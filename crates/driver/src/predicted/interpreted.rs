@@ -29,7 +29,7 @@ use raddle_config::Config;
 use raddle_event::{EventKind, ProblemKind};
 use raddle_explore::along::along;
 use raddle_explore::enumerate::{Exploration, FoundProblem, Goal, Limits};
-use raddle_finding::{Assumption, Confirmation, Evidence, Finding, FindingKind, UnknownReason};
+use raddle_finding::{AccessReport, Assumption, Confirmation, Evidence, Finding, UnknownReason};
 use raddle_interp::Interp;
 use raddle_libmodel::{CondOp, Effect, How, Meaning};
 use raddle_machine::{LockHow, Machine, OpKind, Status, Visibility};
@@ -291,26 +291,8 @@ impl Interpreted<'_> {
 impl Ground for Interpreted<'_> {
     type Key = Key;
 
-    fn finding(&self, candidate: &Candidate) -> Finding {
-        let (kind, events) = match &candidate.error {
-            Error::Race { first, second } => (FindingKind::DataRace, vec![*first, *second]),
-            Error::Deadlock { blocked } => (FindingKind::Problem(ProblemKind::Deadlock), blocked.clone()),
-        };
-        let accesses: Vec<_> = events.iter().map(|event| self.names.report(self.recorded, *event)).collect();
-        let named = accesses.iter().map(|access| &access.expression).find(|name| !name.is_empty());
-        let variable = named.filter(|_| kind == FindingKind::DataRace).cloned().unwrap_or_default();
-        Finding {
-            id: String::new(),
-            kind,
-            variable,
-            accesses,
-            evidence: Evidence::Observed,
-            engine: "predict",
-            rank: 0,
-            detail: String::new(),
-            assumptions: Vec::new(),
-            protection: None,
-        }
+    fn report(&self, event: usize) -> AccessReport {
+        self.names.report(self.recorded, event)
     }
 
     fn key(&self, candidate: &Candidate, _finding: &Finding) -> Key {

@@ -4,8 +4,7 @@ use super::again::around;
 use super::ground::{Ground, Run, Seen};
 use super::{PredictRequest, Source};
 use crate::{DriverError, witness};
-use raddle_event::ProblemKind;
-use raddle_finding::{AccessReport, Confirmation, Evidence, Finding, FindingKind, Frame, UnknownReason};
+use raddle_finding::{AccessReport, Confirmation, Finding, FindingKind, Frame, UnknownReason};
 use raddle_native::enforce::{EnforcePlan, EnforceRequest, Enforced, Status, Target, Wanted, Witness};
 use raddle_native::trace::{Named, Program, Recorded};
 use raddle_native::{Afterwards, Commands, End};
@@ -137,30 +136,8 @@ impl<'a> Natively<'a> {
 impl Ground for Natively<'_> {
     type Key = Key;
 
-    fn finding(&self, candidate: &Candidate) -> Finding {
-        let (kind, events) = match &candidate.error {
-            Error::Race { first, second } => (FindingKind::DataRace, vec![*first, *second]),
-            Error::Deadlock { blocked } => (FindingKind::Problem(ProblemKind::Deadlock), blocked.clone()),
-        };
-        let variable = match kind {
-            FindingKind::DataRace => {
-                let names = events.iter().map(|event| self.named.expression(*event));
-                names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
-            }
-            FindingKind::Problem(_) => String::new(),
-        };
-        Finding {
-            id: String::new(),
-            kind,
-            variable,
-            accesses: events.iter().map(|event| self.named.report(*event)).collect(),
-            evidence: Evidence::Observed,
-            engine: "predict",
-            rank: 0,
-            detail: String::new(),
-            assumptions: Vec::new(),
-            protection: None,
-        }
+    fn report(&self, event: usize) -> AccessReport {
+        self.named.report(event)
     }
 
     fn key(&self, _candidate: &Candidate, finding: &Finding) -> Key {

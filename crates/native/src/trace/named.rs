@@ -1,7 +1,7 @@
 //! Events of a recorded run as a person would call them: places, threads, the locks that were held. Stacks are not recorded.
 
 use super::Recorded;
-use super::told::{addressed, kind, nowhere};
+use super::told::{kind, nowhere};
 use crate::NativeError;
 use crate::places::{Places, frame};
 use raddle_base::SiteId;
@@ -43,7 +43,7 @@ impl Named<'_> {
     }
 
     /// What was accessed, waited for or done there, as it is written.
-    pub fn expression(&self, index: usize) -> String {
+    pub(super) fn expression(&self, index: usize) -> String {
         let event = self.event(index);
         let sites = self.places.sites(event.site.0);
         let Some(site) = sites.first() else { return String::new() };
@@ -117,7 +117,7 @@ impl Named<'_> {
     }
 
     fn object(&self, address: Addr, at: usize) -> String {
-        debug_assert_eq!(addressed(self.event(at)), Some(address));
+        debug_assert_eq!(self.event(at).kind.sync_object(), Some(address));
         match self.expression(at) {
             name if name.is_empty() => format!("{}+{}", address.object, address.offset),
             name => name,

@@ -3,7 +3,7 @@
 //! A race of the report is found again in the trace by its places and threads; where it is not (the trace has a gap), nothing is told.
 
 use super::Recorded;
-use super::told::{addressed, kind, nowhere, place};
+use super::told::{kind, nowhere, place};
 use crate::places::Places;
 use raddle_event::{AccessKind, Addr, Event, EventKind, Loc, ThreadId};
 use raddle_finding::{AccessReport, Finding, Frame, OrderedAfter, Passage, ProtectedAccess, Protection};
@@ -185,8 +185,10 @@ impl Teller<'_> {
 
     /// As it was called where it was last used until then.
     fn object(&self, address: Addr, at: usize) -> String {
-        let used =
-            (0..=at).rev().map(|index| self.event(index)).filter(|event| addressed(event) == Some(address));
+        let used = (0..=at)
+            .rev()
+            .map(|index| self.event(index))
+            .filter(|event| event.kind.sync_object() == Some(address));
         let named = used.filter_map(|event| {
             let sites = self.places.sites(event.site.0);
             sites.first().map(|site| site.source.to_owned()).filter(|name| !name.is_empty())

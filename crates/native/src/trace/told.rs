@@ -179,26 +179,7 @@ fn object(event: &Event) -> Option<ObjectId> {
     match event.kind {
         EventKind::Access { loc, .. } | EventKind::Atomic { loc, .. } => Some(loc.object),
         EventKind::Alloc { object } | EventKind::Free { object } => Some(object),
-        _ => addressed(event).map(|addr| addr.object),
-    }
-}
-
-pub(super) fn addressed(event: &Event) -> Option<Addr> {
-    match event.kind {
-        EventKind::Acquire { lock, .. }
-        | EventKind::Release { lock, .. }
-        | EventKind::AcquireFailed { lock } => Some(lock),
-        EventKind::WaitBegin { cond }
-        | EventKind::WaitEnd { cond, .. }
-        | EventKind::Signal { cond, .. }
-        | EventKind::Broadcast { cond } => Some(cond),
-        EventKind::BarrierArrive { barrier, .. } | EventKind::BarrierLeave { barrier, .. } => Some(barrier),
-        EventKind::SemPost { sem } | EventKind::SemWait { sem } => Some(sem),
-        EventKind::OnceBegin { once } | EventKind::OnceEnd { once } | EventKind::OncePass { once } => {
-            Some(once)
-        }
-        EventKind::SyncInit { object } | EventKind::SyncDestroy { object } => Some(object),
-        _ => None,
+        _ => event.kind.sync_object().map(|addr| addr.object),
     }
 }
 
@@ -222,7 +203,7 @@ fn operand(event: &Event) -> String {
         EventKind::BranchBegin { taken } => taken.to_string(),
         EventKind::Choose { value } => value.to_string(),
         _ => {
-            let Some(Addr { object, offset }) = addressed(event) else { return String::new() };
+            let Some(Addr { object, offset }) = event.kind.sync_object() else { return String::new() };
             let place = format!("{object}+{offset}");
             match event.kind {
                 EventKind::WaitEnd { reason: WakeReason::TimedOut, .. } => format!("{place} (timed out)"),

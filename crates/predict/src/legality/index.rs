@@ -1,7 +1,7 @@
 //! What the trace as a whole says about each of its events.
 
 use super::Facts;
-use super::sync_state::{Failure, ObjectLife, SyncState, is_border, lives, signalled, sync_object};
+use super::sync_state::{Failure, ObjectLife, SyncState, is_border, lives, signalled};
 use crate::reordering::Input;
 use raddle_event::{Addr, Event, EventKind, ObjectId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,7 +170,7 @@ impl<'a> Index<'a> {
         let mut users: BTreeMap<Addr, BTreeMap<ThreadId, usize>> = BTreeMap::new();
         let mut borders: BTreeMap<Addr, usize> = BTreeMap::new();
         for (at, event) in self.input.trace.events.iter().enumerate() {
-            let Some(object) = sync_object(&event.kind) else { continue };
+            let Some(object) = event.kind.sync_object() else { continue };
             let users = users.entry(object).or_default();
             let border = borders.get(&object).copied();
             let mut before: Vec<usize> = border.into_iter().collect();

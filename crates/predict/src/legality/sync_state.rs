@@ -232,26 +232,6 @@ pub(crate) fn signalled(events: &[Event]) -> BTreeSet<usize> {
     found
 }
 
-/// The synchronisation object that an event is about.
-pub(crate) fn sync_object(kind: &EventKind) -> Option<Addr> {
-    match *kind {
-        EventKind::Acquire { lock, .. }
-        | EventKind::Release { lock, .. }
-        | EventKind::AcquireFailed { lock } => Some(lock),
-        EventKind::WaitBegin { cond }
-        | EventKind::WaitEnd { cond, .. }
-        | EventKind::Signal { cond, .. }
-        | EventKind::Broadcast { cond } => Some(cond),
-        EventKind::BarrierArrive { barrier, .. } | EventKind::BarrierLeave { barrier, .. } => Some(barrier),
-        EventKind::SemPost { sem } | EventKind::SemWait { sem } => Some(sem),
-        EventKind::OnceBegin { once } | EventKind::OnceEnd { once } | EventKind::OncePass { once } => {
-            Some(once)
-        }
-        EventKind::SyncInit { object } | EventKind::SyncDestroy { object } => Some(object),
-        _ => None,
-    }
-}
-
 pub(crate) fn is_border(kind: &EventKind) -> bool {
     matches!(kind, EventKind::SyncInit { .. } | EventKind::SyncDestroy { .. })
 }
@@ -260,7 +240,7 @@ pub(crate) fn lives(events: &[Event]) -> Vec<u32> {
     let mut now: BTreeMap<Addr, u32> = BTreeMap::new();
     let mut lives = Vec::with_capacity(events.len());
     for event in events {
-        let object = sync_object(&event.kind);
+        let object = event.kind.sync_object();
         lives.push(object.and_then(|object| now.get(&object).copied()).unwrap_or(0));
         if let (Some(object), true) = (object, is_border(&event.kind)) {
             *now.entry(object).or_default() += 1;
