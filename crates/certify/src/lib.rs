@@ -19,6 +19,7 @@ pub mod statics;
 mod tests;
 
 pub use confirmed::{ConfirmedProblem, ConfirmedRace};
+pub use names::{Direction, Names};
 pub use refusal::Refusal;
 pub use replay::Witness;
 

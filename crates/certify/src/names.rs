@@ -15,13 +15,14 @@ const COPYING: [&str; 12] = [
     "strlcpy", "strlcat",
 ];
 
-pub(crate) struct Names<'a, M> {
-    pub(crate) program: &'a Program,
-    pub(crate) machine: &'a M,
+/// What a person calls the parts of an execution.
+pub struct Names<'a, M> {
+    pub program: &'a Program,
+    pub machine: &'a M,
 }
 
 impl<M: Machine> Names<'_, M> {
-    pub(crate) fn frame(&self, site: SiteId) -> Frame {
+    pub fn frame(&self, site: SiteId) -> Frame {
         let info = self.program.sites.get(site);
         let span = info.and_then(|info| info.span);
         let function = info.and_then(|info| self.program.functions.get(info.function));
@@ -43,7 +44,7 @@ impl<M: Machine> Names<'_, M> {
         frames
     }
 
-    pub(crate) fn thread(&self, thread: ThreadId) -> ThreadReport {
+    pub fn thread(&self, thread: ThreadId) -> ThreadReport {
         let info = self.machine.thread_info(thread);
         let created = info.created.map(|(_, site, stack)| self.frames_from(site, &stack));
         ThreadReport { name: format!("{thread} ({})", info.entry), created: created.unwrap_or_default() }
@@ -81,7 +82,7 @@ impl<M: Machine> Names<'_, M> {
     }
 
     /// The expression at a site; empty when the compiler left none.
-    pub(crate) fn expression(&self, site: SiteId, direction: Direction) -> String {
+    pub fn expression(&self, site: SiteId, direction: Direction) -> String {
         self.place(site, direction).map(|place| self.place_text(place)).unwrap_or_default()
     }
 
@@ -103,7 +104,7 @@ impl<M: Machine> Names<'_, M> {
     }
 
     /// The expression of the first pointer argument of a call that has one: `q->m` of `pthread_mutex_lock(&q->m)`.
-    pub(crate) fn argument(&self, site: SiteId) -> String {
+    pub fn argument(&self, site: SiteId) -> String {
         let Some(Code::Inst(Inst::Call { args, .. })) = self.program.code_at(site) else {
             return String::new();
         };
@@ -178,7 +179,7 @@ impl<M: Machine> Names<'_, M> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub enum Direction {
     Read,
     Write,
 }

@@ -548,6 +548,11 @@ impl ProgramArgs {
 }
 
 impl FileArgs {
+    pub(crate) fn are_given(&self) -> bool {
+        let FileArgs { cflags, data_model, target, external, no_spurious } = self;
+        !cflags.is_empty() || data_model.is_some() || target.is_some() || external.is_some() || *no_spurious
+    }
+
     /// Without what other flags say of it.
     fn subject(&self, inputs: &[PathBuf], args: &[String]) -> anyhow::Result<Subject> {
         let mut cflags = Vec::new();

@@ -3,7 +3,7 @@
 use crate::args::PredictArgs;
 use crate::{around, interrupt, output, progress, run};
 use anyhow::bail;
-use raddle_driver::{Goal, PredictRequest, Replays, Rounds, RunRequest, Source, Stage, Watching};
+use raddle_driver::{Commands, Goal, PredictRequest, Replays, Rounds, RunRequest, Source, Stage, Watching};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
@@ -17,6 +17,11 @@ pub(crate) fn predict(arguments: &PredictArgs) -> anyhow::Result<ExitCode> {
     let kind = kind(&file);
     if kind == Kind::Files {
         refuse_for_files(arguments)?;
+    } else if arguments.seed.is_some() || arguments.files.are_given() {
+        bail!(
+            "--seed and flags on how files become a program are for C files or bitcode; {} is neither",
+            file.display()
+        );
     } else if kind == Kind::Program {
         if arguments.write_std.is_some() || arguments.program.is_some() {
             bail!("--write-std and --program are for a trace; {} is a program", file.display());
@@ -97,6 +102,9 @@ fn refuse_for_files(arguments: &PredictArgs) -> anyhow::Result<()> {
     output::refuse_to_overwrite(&arguments.output, &arguments.subject()?.inputs)?;
     if arguments.write_std.is_some() || arguments.program.is_some() || arguments.keep_trace.is_some() {
         bail!("--write-std, --program and --keep-trace are for traces of `raddle record`");
+    }
+    if arguments.keep_going || arguments.around.commands() != Commands::default() {
+        bail!("--keep-going, --before and --client are for runs of programs; the interpreter executes files");
     }
     Ok(())
 }

@@ -125,6 +125,10 @@ fn what_is_wrong_is_said() {
         (&["predict", "missing.c"], 2, "missing.c"),
         (&["predict", "missing.c", "--seed", "3"], 2, "flags come before the files"),
         (&["predict", "--keep-trace", "t", "missing.c"], 2, "are for traces"),
+        (&["predict", "--keep-going", "missing.c"], 2, "are for runs of programs"),
+        (&["predict", "--client", "true", "missing.c"], 2, "are for runs of programs"),
+        (&["predict", "--seed", "3", "cut.trace"], 2, "are for C files"),
+        (&["predict", "--cflags", "-O1", "empty"], 2, "are for C files"),
         (&["replay", "x.order"], 2, "line 2"),
     ] {
         let output = raddle(folder, arguments);

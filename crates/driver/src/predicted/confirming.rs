@@ -76,8 +76,10 @@ impl<'a, G: Ground> Confirming<'a, G> {
                         stopped
                     }
                     Some(Replay { why, followed }) => {
-                        let replayed = followed.map(|followed| Tried { candidate: tried, followed });
-                        tries.entry(key.clone()).or_default().extend(replayed);
+                        if let Some(followed) = followed {
+                            let tried = Tried { candidate: tried, followed };
+                            tries.entry(key.clone()).or_default().push(tried);
+                        }
                         why
                     }
                 }

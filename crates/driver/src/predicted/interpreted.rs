@@ -23,8 +23,9 @@ use crate::witness::Claim;
 use crate::{Answer, DriverError, Mode, Subject, Substrate, engine, plain, witness};
 use deciding::Deciding;
 use following::Following;
-use names::Names;
+use names::Threads;
 use raddle_base::SiteId;
+use raddle_certify::Names;
 use raddle_config::Config;
 use raddle_event::{EventKind, ProblemKind};
 use raddle_explore::along::along;
@@ -98,7 +99,7 @@ fn predicted(
             None => subject.clone(),
         },
         sees_everything: sees_everything(&loaded, &recorded, &deciding),
-        names: Names::of(&loaded.program, &machine),
+        threads: Threads::of(&Names { program: &loaded.program, machine: &machine }),
         loaded: &loaded,
         judge: loaded.certify_subject(),
         machine,
@@ -190,7 +191,7 @@ struct Interpreted<'a> {
     machine: Interp,
     recorded: &'a Recorded,
     visibility: Visibility,
-    names: Names<'a>,
+    threads: Threads,
     sees_everything: bool,
     /// The latest execution was cut by an assumption of the program: it is none.
     is_void: bool,
@@ -292,7 +293,8 @@ impl Ground for Interpreted<'_> {
     type Key = Key;
 
     fn report(&self, event: usize) -> AccessReport {
-        self.names.report(self.recorded, event)
+        let names = Names { program: &self.loaded.program, machine: &self.machine };
+        self.threads.report(&names, self.recorded, event)
     }
 
     fn key(&self, candidate: &Candidate, _finding: &Finding) -> Key {
