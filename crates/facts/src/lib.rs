@@ -13,6 +13,7 @@ pub mod certificate;
 pub mod locks;
 pub mod order;
 pub mod points_to;
+pub mod proof;
 pub mod term;
 pub mod threads;
 pub mod values;
@@ -24,6 +25,7 @@ pub use locks::{
 };
 pub use order::{Barrier, FunctionOrder, Gate, GateId, GateKind, LocalOrder, OrderFacts, Rounds};
 pub use points_to::{Cell, Object, ObjectId, ObjectKind, Offsets, PointsTo, SetId};
+pub use proof::{Invariant, Location, Phase, ThreadProof};
 pub use term::{Index, Root, Term};
 pub use threads::{BeforeStart, Distinct, MOST_APART, Spacing, Start, Thread, ThreadFacts, ThreadId, Times};
 pub use values::{Interval, MemoryFact, Values};

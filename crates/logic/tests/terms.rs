@@ -102,7 +102,7 @@ fn assignment(random: &mut Random) -> Assignment {
 }
 
 fn sort_of(name: &str) -> Option<Sort> {
-    match name.split_at(1) {
+    match name.split_at_checked(1)? {
         ("b", "0" | "1") => Some(Sort::Bool),
         ("v", rest) => rest.split('.').next()?.parse().ok().map(Sort::Bits),
         _ => None,
