@@ -31,6 +31,7 @@ pub(crate) mod quiet;
 pub(crate) mod renewed;
 pub(crate) mod returning;
 pub(crate) mod sizes;
+mod standing;
 pub(crate) mod terms;
 mod text;
 pub(crate) mod threads;
@@ -39,19 +40,23 @@ pub(crate) mod value;
 pub(crate) mod values;
 pub(crate) mod writes;
 
-use accesses::Access;
+use code::At;
 use locks::HeldAt;
 use memory::Memory;
 use order::OrderAt;
 use raddle_base::SiteId;
-use raddle_facts::StaticProof;
+use raddle_facts::{Released, StaticProof};
 use raddle_ir::{FunctionId, Program};
 use raddle_libmodel::Models;
 use returning::Returning;
 use std::collections::BTreeSet;
 use std::fmt;
 
+pub use accesses::{Access, Atomic, Kind};
+pub use calls::{Call, Passes, Run, Way};
+pub use code::At as Spot;
 pub(crate) use code::Code;
+pub use standing::{Held, Open, Standing, Taken};
 pub use text::{ReadError, read, write};
 
 /// Checks a proof against the program that it is about.
@@ -110,9 +115,24 @@ fn check_pairs(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(), Refusal> 
 
 /// Checks both; what is made or destroyed while others may use it counts for nothing.
 fn locks_and_order(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(HeldAt, OrderAt), Refusal> {
+    locks_and_order_at(code, accesses, BTreeSet::new()).map(|both| (both.held, both.order))
+}
+
+/// What holds right before accesses, operations on synchronisation objects, and other points asked for.
+struct LocksAndOrder {
+    held: HeldAt,
+    order: OrderAt,
+    /// Places of locks that do not count.
+    void: Vec<Released>,
+}
+
+fn locks_and_order_at(
+    code: &Code<'_>,
+    accesses: &[Access<'_>],
+    mut points: BTreeSet<At>,
+) -> Result<LocksAndOrder, Refusal> {
     let operations = renewed::operations(code, accesses);
-    let places = accesses.iter().map(|access| access.at).chain(operations.iter().map(|one| one.at));
-    let points = places.collect();
+    points.extend(accesses.iter().map(|access| access.at).chain(operations.iter().map(|one| one.at)));
     let mut held = locks::check(code, &Returning::of(code), accesses, &points)?;
     let mut order = order::check(code, accesses, &held, &points)?;
     let void = renewed::check(code, accesses, &operations, &order)?;
@@ -120,7 +140,7 @@ fn locks_and_order(code: &Code<'_>, accesses: &[Access<'_>]) -> Result<(HeldAt, 
         held = renewed::without(code, held, &void);
         order = order::check(code, accesses, &held, &points)?;
     }
-    Ok((held, order))
+    Ok(LocksAndOrder { held, order, void })
 }
 
 /// What an accepted proof says: no execution of the program, entered by `main` and these functions, has a race, if the assumptions

@@ -21,7 +21,7 @@ use std::borrow::Cow;
 pub(crate) const TO_END: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Access<'a> {
+pub struct Access<'a> {
     pub at: At,
     pub site: SiteId,
     pub kind: Kind,
@@ -42,7 +42,7 @@ pub(crate) struct Access<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Kind {
+pub enum Kind {
     Read,
     Write,
     /// Reads and writes in one step.
@@ -53,7 +53,7 @@ pub(crate) enum Kind {
 
 /// *Must*: what an atomic access certainly does to order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Atomic {
+pub struct Atomic {
     /// What it reads.
     pub acquire: bool,
     /// What it writes.

@@ -23,7 +23,7 @@ pub(crate) struct Calls {
 
 /// One call instruction in a reachable block.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub struct Call {
     pub site: SiteId,
     pub block: BlockId,
     /// Position of the instruction in its block.
@@ -37,7 +37,7 @@ pub(crate) struct Call {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub struct Run {
     pub function: FunctionId,
     pub way: Way,
     pub passes: Passes,
@@ -45,7 +45,7 @@ pub(crate) struct Run {
 
 /// What becomes the parameters, in order; parameters beyond get nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Passes {
+pub enum Passes {
     /// The arguments of the call.
     Arguments,
     /// These values of the library function.
@@ -53,7 +53,7 @@ pub(crate) enum Passes {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Way {
+pub enum Way {
     /// In the calling thread, once, before the call returns.
     Call,
     /// The same inside the global atomic section.
@@ -76,7 +76,7 @@ impl Way {
 }
 
 impl Call {
-    pub fn at(&self, function: FunctionId) -> At {
+    pub(crate) fn at(&self, function: FunctionId) -> At {
         At { function, block: self.block, index: self.index }
     }
 
@@ -91,7 +91,7 @@ impl Call {
     }
 
     /// The instruction's results and arguments.
-    pub fn parts<'c>(&self, code: &'c Code<'_>, function: FunctionId) -> (&'c [Reg], &'c [CallArg]) {
+    pub(crate) fn parts<'c>(&self, code: &'c Code<'_>, function: FunctionId) -> (&'c [Reg], &'c [CallArg]) {
         match &code.program.functions[function].blocks[self.block].insts[self.index] {
             Inst::Call { dsts, args, .. } => (dsts, args),
             _ => (&[], &[]),

@@ -41,7 +41,7 @@ pub(crate) struct Roots {
 
 /// A point of the expanded program: right before the instruction (or the terminator) at `index` of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct At {
+pub struct At {
     pub function: FunctionId,
     pub block: BlockId,
     pub index: usize,

@@ -27,6 +27,7 @@ use kinds::Kinds;
 use raddle_base::Id;
 use raddle_facts::{Guard, HeldLock, LockMode, Released};
 use raddle_ir::{BlockId, FunctionId, Operand, Phi, Terminator};
+use raddle_libmodel::{CondOp, Effect, SemOp};
 use state::State;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -65,6 +66,29 @@ pub(crate) fn check(
     locks.semaphores()?;
     locks.words(accesses)?;
     Ok(found)
+}
+
+/// What must be held right after each library call that may acquire a lock, also under conditions. Says something only of facts that
+/// [`check`] has accepted.
+pub(crate) fn after_acquisitions(code: &Code<'_>, returning: &Returning, accesses: &[Access<'_>]) -> HeldAt {
+    let locks = Locks { code, kinds: Kinds::of(code, accesses), returning };
+    let mut found = HeldAt::new();
+    for (function, calls) in code.calls.from.iter() {
+        for call in calls.iter().filter(|call| call.effects.iter().any(|(_, effect)| acquires(effect))) {
+            let at = call.at(function);
+            if let Some(state) = locks.full_at(At { index: at.index + 1, ..at }) {
+                found.insert(at, Rc::new(state.held.into_values().collect()));
+            }
+        }
+    }
+    found
+}
+
+fn acquires(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::Lock { .. } | Effect::Cond(CondOp::Wait { .. }, _) | Effect::Sem(SemOp::Wait { .. }, _)
+    )
 }
 
 /// An edge as a lock sees it: where it comes from and what it says.

@@ -351,7 +351,7 @@ fn exclude(code: &Code<'_>, first: &Side, second: &Side) -> Excluded {
             }
             let excluded = comes_before(code, &first.point, *a, &second.point, *b)
                 || comes_before(code, &second.point, *b, &first.point, *a)
-                || apart_by_rounds(code, first, *a, second, *b)
+                || apart_by_rounds(code, (&first.point, *a), (&second.point, *b))
                 || a == b && own_cells(first, second, *a)
                 || prepared(first, second, *b)
                 || prepared(second, first, *a);
@@ -385,9 +385,14 @@ pub(crate) fn comes_before(code: &Code<'_>, early: &Point, a: ThreadId, late: &P
     })
 }
 
-fn apart_by_rounds(code: &Code<'_>, first: &Side, a: ThreadId, second: &Side, b: ThreadId) -> bool {
+/// Whether two threads do these in different rounds of one barrier.
+pub(crate) fn apart_by_rounds(
+    code: &Code<'_>,
+    (first, a): (&Point, ThreadId),
+    (second, b): (&Point, ThreadId),
+) -> bool {
     code.facts.order.barriers.iter().enumerate().any(|(index, barrier)| {
-        let rounds = |side: &Side| side.point.rounds.get(index).copied().unwrap_or_default();
+        let rounds = |point: &Point| point.rounds.get(index).copied().unwrap_or_default();
         let (x, y) = (rounds(first), rounds(second));
         let members = barrier.members.contains(&a) && barrier.members.contains(&b);
         members && a != b && (x.at_most < y.at_least || y.at_most < x.at_least)
