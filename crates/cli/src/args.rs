@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_driver::{
     Allowance, Chance, Checkpoint, DataModel, Debugger, Engines, External, Goal, Ground, Inputs, Line, Mode,
-    Native, OWN_STDIN, Property, Search, Spurious, Start, StaticRequest, Subject, Substrate,
+    Native, OWN_STDIN, Property, ProveRequest, Search, Spurious, Start, StaticRequest, Subject, Substrate,
 };
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Explore(ExploreArgs),
     /// Prove pairs of accesses free of races without running the program; what is left are warnings
     Static(StaticArgs),
+    /// Prove programs free of races for any number of threads and any input, where the static analysis leaves pairs open
+    Prove(ProveArgs),
     /// Compile and link C like clang, with Raddle's checks in the program and its bitcode kept for the other commands
     Cc,
     /// The same for C++, like clang++
@@ -140,6 +142,23 @@ pub(crate) struct StaticArgs {
     certificate: Option<PathBuf>,
     /// Stop after this many seconds; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = words::seconds)]
+    time_limit: Duration,
+    /// Stop when Raddle uses this much memory: bytes, or with K, M, G
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = words::bytes)]
+    memory_limit: u64,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ProveArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    /// Write the proof to a file that `raddle certify` checks
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// Stop after this many seconds; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = words::seconds)]
     time_limit: Duration,
     /// Stop when Raddle uses this much memory: bytes, or with K, M, G
     #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = words::bytes)]
@@ -612,6 +631,16 @@ impl StaticArgs {
             memory: (self.memory_limit != 0).then_some(self.memory_limit),
             certificate: self.certificate.clone(),
             explain: self.explain.clone(),
+        }
+    }
+}
+
+impl ProveArgs {
+    pub(crate) fn request(&self) -> ProveRequest {
+        ProveRequest {
+            time: (!self.time_limit.is_zero()).then_some(self.time_limit),
+            memory: (self.memory_limit != 0).then_some(self.memory_limit),
+            certificate: self.certificate.clone(),
         }
     }
 }

@@ -70,6 +70,13 @@ fn verdict(cli: &Cli) -> anyhow::Result<Exit> {
                 None => output::write(&answer, &one.output),
             }
         }
+        Command::Prove(one) => {
+            output::refuse_to_overwrite(&one.output, &one.program.inputs)?;
+            let request = one.request();
+            output::refuse_as_certificate(request.certificate.as_deref(), &one.program.inputs)?;
+            let answer = raddle_driver::prove(&one.program.subject()?, &request, interrupt::install())?;
+            output::write(&answer, &one.output)
+        }
         Command::Cc | Command::Cxx | Command::Run(_) | Command::Record(_) | Command::Predict(_) => {
             unreachable!("these have exit codes of their own")
         }

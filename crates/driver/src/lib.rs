@@ -22,6 +22,7 @@ mod native;
 mod natively;
 mod outcome;
 mod predicted;
+mod proving;
 pub mod pruning;
 mod reached;
 mod replay;
@@ -42,6 +43,7 @@ pub use predicted::{
     Exported, PredictRequest, Replays, Rounds, Source, Stage, Watching, commands_of, export, is_order,
     predict_std, replay_order, run as predict,
 };
+pub use proving::{ProveRequest, prove};
 pub use raddle_config::External;
 pub use raddle_explore::enumerate::Progress;
 pub use raddle_explore::pdp::Property;

@@ -3,7 +3,7 @@
 //! It runs on a thread of its own and hands back plain data ([`Statically`]), so that `check` can go on without it when it takes too
 //! long.
 
-mod accepted;
+pub(crate) mod accepted;
 mod findings;
 
 pub(crate) use accepted::{OpenPairs, Question, Statically};

@@ -1,6 +1,7 @@
 //! What the static analysis says of a program, as plain data, with its proof if the checker accepts it.
 
 use super::{Line, findings};
+use crate::load::Loaded;
 use crate::outcome::place;
 use raddle_facts::StaticProof;
 use raddle_finding::{CertificateFile, Explanation, Finding, Proved, StaticCounts, UnknownReason};
@@ -114,6 +115,22 @@ pub(crate) fn analyse(
         result.open = raddle_certify::statics::open_pairs(program, models, &proof).ok();
     }
     Ok(result)
+}
+
+/// The facts, what they rest on, and what is not understood, whether or not they prove anything.
+#[allow(clippy::type_complexity)]
+pub(crate) fn facts(
+    loaded: &Loaded,
+) -> Result<(StaticProof, BTreeSet<&'static str>, Vec<UnknownReason>), UnknownReason> {
+    let program = &loaded.program;
+    let analysis = raddle_lockset::analyse(program, &loaded.models, &Options::default())
+        .map_err(|error| crate::bug(&format!("the program could not be expanded ({error})")))?;
+    let mut assumptions: BTreeSet<&'static str> =
+        loaded.assumptions.iter().copied().filter(|id| *id != "A-INPUT").collect();
+    assumptions.extend(&analysis.assumptions);
+    let gap = |gap: &raddle_lockset::Gap| UnknownReason { place: place(program, gap.site), text: gap.text.clone() };
+    let gaps = analysis.gaps.iter().map(gap).collect();
+    Ok((proof(program, Vec::new(), &assumptions, analysis), assumptions, gaps))
 }
 
 impl Statically {

@@ -1,0 +1,316 @@
+//! Abstract states that threads reach on their own and by what the others may do (2003 paper, section 3, steps 1 and 3).
+//!
+//! Over-approximates: an abstract state is a location with a value for each predicate followed there, and every concrete step is an
+//! abstract one. The environment is approximated from below: it grows, round by round, by the steps that were found possible, and the
+//! states are those of the whole system once a round adds nothing.
+
+use super::precision::Precision;
+use crate::ask::{Asker, Stop};
+use crate::system::{Conflict, Edge, LocationIndex, Pairs, System, ThreadIndex, mentions, suffixed};
+use raddle_logic::{Term, Var};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// How much of a step of another thread is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Environment {
+    /// Which variables it writes, and from where (section 3).
+    Havoc,
+    /// What it writes, too (section 2).
+    Relation,
+}
+
+pub(crate) type StateId = usize;
+
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) location: LocationIndex,
+    /// One for each predicate of the location.
+    pub(crate) cube: Rc<Vec<bool>>,
+    pub(crate) parent: Parent,
+}
+
+/// How it was reached first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Parent {
+    Initial,
+    Created { creator: StateId, edge: usize, creation: usize },
+    Step { from: StateId, edge: usize },
+    Interference { from: StateId, by: StateId, edge: usize },
+}
+
+type Key = (ThreadIndex, LocationIndex, Rc<Vec<bool>>);
+
+/// What steps were found to lead to, over all refinements: by the parts that hold before and what is asked after.
+#[derive(Default)]
+pub(crate) struct Known {
+    valuations: HashMap<(Vec<Term>, Vec<Term>), Rc<Vec<Vec<bool>>>>,
+}
+
+pub(crate) struct Reach<'s> {
+    system: &'s System,
+    pairs: &'s dyn Pairs,
+    precision: &'s Precision,
+    environment: Environment,
+    pub(crate) states: Vec<State>,
+    index: HashMap<Key, StateId>,
+    terms: Vec<Term>,
+    /// Steps of the environment: from which state, which edge.
+    steps: Vec<(StateId, usize)>,
+    /// Per state: how many of `steps` it has seen.
+    seen: Vec<usize>,
+    /// States whose own steps were taken, and those whose steps are in `steps`.
+    stepped: usize,
+    offered: usize,
+    apart: HashSet<(usize, StateId, StateId)>,
+    predicates: Vec<Vec<Rc<Vec<Term>>>>,
+}
+
+/// More abstract states are given up on.
+const MOST: usize = 200_000;
+
+impl<'s> Reach<'s> {
+    pub(crate) fn new(
+        system: &'s System,
+        pairs: &'s dyn Pairs,
+        precision: &'s Precision,
+        environment: Environment,
+    ) -> Reach<'s> {
+        let predicates = (0..system.threads.len())
+            .map(|thread| (0..precision.locations(thread)).map(|l| Rc::new(precision.at(thread, l))).collect())
+            .collect();
+        Reach {
+            system,
+            pairs,
+            precision,
+            environment,
+            states: Vec::new(),
+            index: HashMap::new(),
+            terms: Vec::new(),
+            steps: Vec::new(),
+            seen: Vec::new(),
+            stepped: 0,
+            offered: 0,
+            apart: HashSet::new(),
+            predicates,
+        }
+    }
+
+    /// The formula of an abstract state.
+    pub(crate) fn term(&self, state: StateId) -> &Term {
+        &self.terms[state]
+    }
+
+    pub(crate) fn precision(&self) -> &Precision {
+        self.precision
+    }
+
+    /// States under the environment known so far; the next round starts with what they do to others.
+    pub(crate) fn round(&mut self, asker: &mut Asker, known: &mut Known) -> Result<(), Stop> {
+        if self.states.is_empty() {
+            let first = self.system.first;
+            let thread = self.system.thread(first);
+            let parts = [self.system.initial.clone(), thread.starts_with.clone()];
+            let start = thread.start;
+            self.reach(asker, known, (first, start), &parts, |term| term.clone(), Parent::Initial)?;
+        }
+        let mut next = 0;
+        loop {
+            while self.stepped < self.states.len() {
+                self.stepped += 1;
+                self.own_steps(asker, known, self.stepped - 1)?;
+            }
+            if next == self.states.len() {
+                return Ok(());
+            }
+            self.interference(asker, known, next)?;
+            next += 1;
+        }
+    }
+
+    /// Adds what the states can do to the environment; whether that is more than it had.
+    pub(crate) fn grow(&mut self, asker: &mut Asker) -> Result<bool, Stop> {
+        let before = self.steps.len();
+        for id in self.offered..self.states.len() {
+            let State { thread, location, .. } = self.states[id];
+            for (index, edge) in self.system.thread(thread).edges[location].iter().enumerate() {
+                let is_seen = edge.updates.iter().any(|(var, _)| (self.system.is_shared)(&var.name));
+                if is_seen && asker.is_satisfiable(&[self.terms[id].clone(), edge.guard.clone()])? {
+                    self.steps.push((id, index));
+                }
+            }
+        }
+        self.offered = self.states.len();
+        Ok(self.steps.len() > before)
+    }
+
+    fn own_steps(&mut self, asker: &mut Asker, known: &mut Known, id: StateId) -> Result<(), Stop> {
+        let State { thread, location, .. } = self.states[id];
+        let system = self.system;
+        for (index, edge) in system.thread(thread).edges[location].iter().enumerate() {
+            let parts = [self.terms[id].clone(), edge.guard.clone()];
+            if let Some(to) = edge.to {
+                let parent = Parent::Step { from: id, edge: index };
+                self.reach(asker, known, (thread, to), &parts, |term| edge.after(term), parent)?;
+            }
+            for (number, creation) in edge.creates.iter().enumerate() {
+                let child = system.thread(creation.thread);
+                let starts = system.renamed(&child.starts_with, NEW);
+                let parts = [parts[0].clone(), parts[1].clone(), starts];
+                let parent = Parent::Created { creator: id, edge: index, creation: number };
+                let after = |term: &Term| created(system, edge, creation, term);
+                self.reach(asker, known, (creation.thread, child.start), &parts, after, parent)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn interference(&mut self, asker: &mut Asker, known: &mut Known, id: StateId) -> Result<(), Stop> {
+        let State { thread, location, .. } = self.states[id];
+        let from = std::mem::replace(&mut self.seen[id], self.steps.len());
+        for step in from..self.steps.len() {
+            let (by, index) = self.steps[step];
+            let (other, place) = (self.states[by].thread, self.states[by].location);
+            let system = self.system;
+            if !system.can_be_two(thread, other) || !self.pairs.may_meet((thread, location), (other, place)) {
+                continue;
+            }
+            let edge = &system.thread(other).edges[place][index];
+            let predicates = Rc::clone(&self.predicates[thread][location]);
+            let touches = |predicate: &Term| mentions(predicate, &mut |var| edge.changes(var));
+            if !predicates.iter().any(touches) {
+                continue;
+            }
+            let parts = [
+                self.terms[id].clone(),
+                system.other(&self.terms[by]),
+                system.other(&edge.guard),
+                self.pairs.apart(thread, other),
+            ];
+            let environment = self.environment;
+            let after = |term: &Term| interfered(system, edge, term, environment);
+            let parent = Parent::Interference { from: id, by, edge: index };
+            self.reach(asker, known, (thread, location), &parts, after, parent)?;
+        }
+        Ok(())
+    }
+
+    /// Adds every abstract state of the place that concrete states in which the parts hold may lead to.
+    fn reach(
+        &mut self,
+        asker: &mut Asker,
+        known: &mut Known,
+        place: (ThreadIndex, LocationIndex),
+        parts: &[Term],
+        after: impl Fn(&Term) -> Term,
+        parent: Parent,
+    ) -> Result<(), Stop> {
+        let predicates = Rc::clone(&self.predicates[place.0][place.1]);
+        let questions: Vec<Term> = predicates.iter().map(after).collect();
+        let mut before: Vec<Term> = parts.iter().filter(|part| !part.is_true()).cloned().collect();
+        before.sort_unstable();
+        let key = (before, questions);
+        let values = match known.valuations.get(&key) {
+            Some(values) => Rc::clone(values),
+            None => {
+                let values = Rc::new(asker.valuations(&key.0, &key.1)?);
+                known.valuations.insert(key, Rc::clone(&values));
+                values
+            }
+        };
+        for cube in values.iter() {
+            let cube = Rc::new(cube.clone());
+            let key = (place.0, place.1, Rc::clone(&cube));
+            if self.index.contains_key(&key) {
+                continue;
+            }
+            if self.states.len() == MOST {
+                return Err(Stop::States);
+            }
+            self.index.insert(key, self.states.len());
+            let literals = predicates.iter().zip(cube.iter());
+            let term = Term::and(literals.map(|(term, value)| if *value { term.clone() } else { term.negated() }));
+            self.terms.push(term);
+            self.seen.push(0);
+            self.states.push(State { thread: place.0, location: place.1, cube, parent });
+        }
+        Ok(())
+    }
+
+    /// The first conflict whose places two states can take at once.
+    pub(crate) fn conflict(
+        &mut self,
+        asker: &mut Asker,
+        conflicts: &[Conflict],
+    ) -> Result<Option<(usize, StateId, StateId)>, Stop> {
+        for (index, conflict) in conflicts.iter().enumerate() {
+            let (first, second) = (conflict.first, conflict.second);
+            let at = |place: (ThreadIndex, LocationIndex)| -> Vec<StateId> {
+                let here = |id: &StateId| (self.states[*id].thread, self.states[*id].location) == place;
+                (0..self.states.len()).filter(here).collect()
+            };
+            for a in at(first) {
+                for b in at(second) {
+                    if self.apart.contains(&(index, a, b)) {
+                        continue;
+                    }
+                    let parts = [
+                        self.terms[a].clone(),
+                        self.system.other(&self.terms[b]),
+                        self.pairs.apart(first.0, second.0),
+                        conflict.overlap.clone(),
+                    ];
+                    if asker.is_satisfiable(&parts)? {
+                        return Ok(Some((index, a, b)));
+                    }
+                    self.apart.insert((index, a, b));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// What holds at each location: per thread, `false` where no state is.
+    pub(crate) fn invariants(&self) -> Vec<Vec<Term>> {
+        let mut cubes: Vec<Vec<Vec<Term>>> =
+            self.system.threads.iter().map(|thread| vec![Vec::new(); thread.edges.len()]).collect();
+        for (id, state) in self.states.iter().enumerate() {
+            cubes[state.thread][state.location].push(self.terms[id].clone());
+        }
+        cubes.into_iter().map(|thread| thread.into_iter().map(Term::or).collect()).collect()
+    }
+}
+
+/// Suffix of the private variables of a thread that is being created.
+pub(crate) const NEW: &str = "^";
+
+/// A term of a new thread, by the variables of its creator before the step, and its own, renamed, where nothing was passed.
+pub(crate) fn created(
+    system: &System,
+    edge: &Edge,
+    creation: &crate::system::Creation,
+    term: &Term,
+) -> Term {
+    term.substitute(&mut |var| {
+        if (system.is_shared)(&var.name) {
+            return edge.updates.iter().find(|(changed, _)| changed == var).map(|(_, value)| value.clone());
+        }
+        let passed = creation.passes.iter().find(|(passed, _)| passed == var).map(|(_, value)| value.clone());
+        Some(passed.unwrap_or_else(|| Term::from(suffixed(var, NEW))))
+    })
+}
+
+/// A term of a thread after a step of another, whose private variables are renamed.
+pub(crate) fn interfered(system: &System, edge: &Edge, term: &Term, environment: Environment) -> Term {
+    term.substitute(&mut |var: &Var| {
+        if !(system.is_shared)(&var.name) {
+            return None;
+        }
+        let (_, value) = edge.updates.iter().find(|(changed, _)| changed == var)?;
+        Some(match environment {
+            Environment::Havoc => Term::from(suffixed(var, "*")),
+            Environment::Relation => system.other(value),
+        })
+    })
+}

@@ -1,0 +1,352 @@
+//! Abstract counterexamples as formulas: two paths to the places of a conflict, with one shared state at their ends.
+//!
+//! As in the paper (section 4), the order in which the two threads take their steps is left out; so a path that cannot be taken refutes
+//! the counterexample, and one that can does not confirm it. Steps of the environment are concrete steps from an abstract state, which
+//! has a path of its own; these are followed to a depth.
+
+use super::reach::{Environment, NEW, Parent, Reach, StateId, created, interfered};
+use crate::system::{Conflict, Creation, Edge, LocationIndex, Pairs, System, ThreadIndex, suffixed};
+use raddle_logic::{Node, Op, Term, Var};
+use std::collections::{BTreeSet, HashMap};
+
+/// A path of one thread, with that of its creator before.
+#[derive(Debug)]
+pub(crate) struct Trace<'s> {
+    pub(crate) points: Vec<(ThreadIndex, LocationIndex)>,
+    /// From each point to the next.
+    pub(crate) steps: Vec<Step<'s>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step<'s> {
+    Own(&'s Edge),
+    Creates(&'s Edge, &'s Creation),
+    /// By another thread.
+    Other(&'s Edge),
+}
+
+/// A formula that must hold for the counterexample, and what it says about the trace.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) term: Term,
+    pub(crate) trace: usize,
+    /// The point that it speaks of.
+    pub(crate) point: usize,
+    /// Over the variables of the thread there; `None`: nothing that one thread can say.
+    pub(crate) fact: Option<Term>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Formula<'s> {
+    pub(crate) traces: Vec<Trace<'s>>,
+    pub(crate) parts: Vec<Part>,
+    fresh: usize,
+}
+
+/// Values of the variables at a point.
+type Values = HashMap<Var, Term>;
+
+/// More parts make no formula.
+const MOST: usize = 4_000;
+
+pub(crate) fn of_conflict<'s>(
+    system: &'s System,
+    pairs: &dyn Pairs,
+    reach: &Reach<'s>,
+    conflict: &Conflict,
+    (a, b): (StateId, StateId),
+    environment: Environment,
+    depth: usize,
+) -> Formula<'s> {
+    let mut maker = Maker { system, pairs, reach, environment, formula: Formula::default() };
+    let first = maker.follow(a, depth);
+    let second = maker.follow(b, depth);
+    maker.link(&first.1, &second.1);
+    let last = |formula: &Formula<'_>, trace: usize| formula.traces[trace].points.len() - 1;
+    let point = last(&maker.formula, first.0);
+    let both = |maker: &mut Maker<'s, '_>, term: &Term| maker.both(term, &first.1, &second.1);
+    for literal in literals(&pairs.apart(conflict.first.0, conflict.second.0)) {
+        let term = both(&mut maker, &literal);
+        maker.formula.parts.push(Part { term, trace: first.0, point, fact: None });
+    }
+    for literal in literals(&conflict.overlap) {
+        let term = both(&mut maker, &literal);
+        let own = !crate::system::mentions(&literal, &mut |var| var.name.ends_with('\''));
+        maker.formula.parts.push(Part { term, trace: first.0, point, fact: own.then_some(literal) });
+    }
+    maker.formula
+}
+
+struct Maker<'s, 'r> {
+    system: &'s System,
+    pairs: &'r dyn Pairs,
+    reach: &'r Reach<'s>,
+    environment: Environment,
+    formula: Formula<'s>,
+}
+
+impl<'s> Maker<'s, '_> {
+    /// The path to a state: its number, and the values at its end.
+    fn follow(&mut self, state: StateId, depth: usize) -> (usize, Values) {
+        let system = self.system;
+        let mut chain = vec![state];
+        loop {
+            let last = chain[chain.len() - 1];
+            match self.reach.states[last].parent {
+                Parent::Initial => break,
+                Parent::Created { creator: from, .. }
+                | Parent::Step { from, .. }
+                | Parent::Interference { from, .. } => chain.push(from),
+            }
+        }
+        chain.reverse();
+        let at = |id: StateId| (self.reach.states[id].thread, self.reach.states[id].location);
+        let points = chain.iter().map(|id| at(*id)).collect();
+        let trace = self.formula.traces.len();
+        self.formula.traces.push(Trace { points, steps: Vec::new() });
+        let mut values = Values::new();
+        for literal in literals(&system.initial).into_iter().chain(literals(&system.thread(system.first).starts_with)) {
+            let term = self.value(&literal, &mut values);
+            self.formula.parts.push(Part { term, trace, point: 0, fact: Some(literal) });
+        }
+        for (point, pair) in chain.windows(2).enumerate() {
+            let (from, to) = (pair[0], pair[1]);
+            let place = at(from);
+            let edges = &system.thread(place.0).edges[place.1];
+            let step = match self.reach.states[to].parent {
+                Parent::Initial => continue,
+                Parent::Step { edge, .. } => {
+                    self.own(trace, point, &edges[edge], &mut values);
+                    Step::Own(&edges[edge])
+                }
+                Parent::Created { edge, creation, .. } => {
+                    let (edge, creation) = (&edges[edge], &edges[edge].creates[creation]);
+                    self.creates(trace, point, edge, creation, &mut values);
+                    Step::Creates(edge, creation)
+                }
+                Parent::Interference { by, edge, .. } => {
+                    let other = at(by);
+                    let edge = &system.thread(other.0).edges[other.1][edge];
+                    self.interferes(trace, point, (by, edge), place.0, &mut values, depth);
+                    Step::Other(edge)
+                }
+            };
+            self.formula.traces[trace].steps.push(step);
+        }
+        (trace, values)
+    }
+
+    fn push(&mut self, trace: usize, point: usize, literal: &Term, values: &mut Values) {
+        let term = self.value(literal, values);
+        self.formula.parts.push(Part { term, trace, point, fact: Some(literal.clone()) });
+    }
+
+    fn own(&mut self, trace: usize, point: usize, edge: &Edge, values: &mut Values) {
+        let mut inputs = values.clone();
+        for literal in literals(&edge.guard) {
+            self.push(trace, point, &literal, &mut inputs);
+        }
+        for (var, _) in &inputs {
+            if !values.contains_key(var) && !is_input(&var.name) {
+                values.insert(var.clone(), inputs[var].clone());
+            }
+        }
+        let new: Vec<(Var, Term, Term)> = edge
+            .updates
+            .iter()
+            .map(|(var, value)| (var.clone(), value.clone(), self.value(value, &mut inputs)))
+            .collect();
+        for (var, _) in &inputs {
+            if !values.contains_key(var) && !is_input(&var.name) {
+                values.insert(var.clone(), inputs[var].clone());
+            }
+        }
+        for (var, value, now) in new {
+            let version = self.version(&var);
+            let says_itself = crate::system::mentions(&value, &mut |used| edge.changes(used) || is_input(&used.name));
+            let fact = (!says_itself).then(|| Term::from(var.clone()).equals(&value));
+            self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact });
+            values.insert(var, version);
+        }
+    }
+
+    fn creates(&mut self, trace: usize, point: usize, edge: &Edge, creation: &Creation, values: &mut Values) {
+        let system = self.system;
+        let before = values.clone();
+        let mut inputs = before.clone();
+        let child = system.thread(creation.thread);
+        let passed: Vec<(Var, Term)> = creation
+            .passes
+            .iter()
+            .map(|(var, value)| (var.clone(), self.value(value, &mut inputs)))
+            .collect();
+        self.own(trace, point, edge, values);
+        values.retain(|var, _| (system.is_shared)(&var.name));
+        for (var, value) in passed {
+            values.insert(var, value);
+        }
+        for literal in literals(&child.starts_with) {
+            self.push(trace, point + 1, &literal, values);
+        }
+    }
+
+    fn interferes(
+        &mut self,
+        trace: usize,
+        point: usize,
+        (by, edge): (StateId, &'s Edge),
+        thread: ThreadIndex,
+        values: &mut Values,
+        depth: usize,
+    ) {
+        let system = self.system;
+        // The values of the other thread, on its own path or by its abstract state alone.
+        let mut others: Values = if depth > 0 && self.formula.parts.len() < MOST {
+            let (_, others) = self.follow(by, depth - 1);
+            self.link(&others, values);
+            others
+        } else {
+            Values::new()
+        };
+        others.retain(|var, _| !(system.is_shared)(&var.name));
+        for (var, value) in values.iter().filter(|(var, _)| (system.is_shared)(&var.name)) {
+            others.insert(var.clone(), value.clone());
+        }
+        let state = self.reach.term(by).clone();
+        for literal in literals(&state).into_iter().chain(literals(&edge.guard)) {
+            let term = self.shared_value(&literal, values, &mut others);
+            let is_common = !crate::system::mentions(&literal, &mut |var| !(system.is_shared)(&var.name));
+            let fact = is_common.then_some(literal);
+            self.formula.parts.push(Part { term, trace, point, fact });
+        }
+        let apart = self.pairs.apart(thread, self.reach.states[by].thread);
+        for literal in literals(&apart) {
+            let term = self.both(&literal, values, &others);
+            self.formula.parts.push(Part { term, trace, point, fact: None });
+        }
+        let new: Vec<(Var, Term, Term)> = edge
+            .updates
+            .iter()
+            .filter(|(var, _)| (system.is_shared)(&var.name))
+            .map(|(var, value)| (var.clone(), value.clone(), self.shared_value(value, values, &mut others)))
+            .collect();
+        for (var, value, now) in new {
+            let version = self.version(&var);
+            if self.environment == Environment::Relation {
+                let mut is_lost = |used: &Var| edge.changes(used) || !(system.is_shared)(&used.name);
+                let is_said = !crate::system::mentions(&value, &mut is_lost);
+                let fact = is_said.then(|| Term::from(var.clone()).equals(&value));
+                self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact });
+            }
+            values.insert(var, version);
+        }
+    }
+
+    /// The value of another thread's term, where both see the same shared variables.
+    fn shared_value(&mut self, term: &Term, values: &mut Values, others: &mut Values) -> Term {
+        let done = self.value(term, others);
+        for (var, value) in others.iter() {
+            if (self.system.is_shared)(&var.name) && !values.contains_key(var) {
+                values.insert(var.clone(), value.clone());
+            }
+        }
+        done
+    }
+
+    /// Variables without a value yet get one.
+    fn value(&mut self, term: &Term, values: &mut Values) -> Term {
+        term.substitute(&mut |var| {
+            if let Some(value) = values.get(var) {
+                return Some(value.clone());
+            }
+            let version = self.version(var);
+            values.insert(var.clone(), version.clone());
+            Some(version)
+        })
+    }
+
+    fn version(&mut self, var: &Var) -> Term {
+        if is_rigid(&var.name) {
+            return Term::from(var.clone());
+        }
+        self.fresh_version(var)
+    }
+
+    fn fresh_version(&mut self, var: &Var) -> Term {
+        self.formula.fresh += 1;
+        Term::from(suffixed(var, &format!("@{}", self.formula.fresh)))
+    }
+
+    /// Both see the same shared state.
+    fn link(&mut self, a: &Values, b: &Values) {
+        let mut equal: Vec<Term> = a
+            .iter()
+            .filter(|(var, _)| (self.system.is_shared)(&var.name))
+            .filter_map(|(var, value)| Some(value.equals(b.get(var)?)))
+            .collect();
+        equal.sort_unstable();
+        for term in equal {
+            self.formula.parts.push(Part { term, trace: 0, point: 0, fact: None });
+        }
+    }
+
+    /// A term about two threads.
+    fn both(&mut self, term: &Term, a: &Values, b: &Values) -> Term {
+        let mut free: HashMap<Var, Term> = HashMap::new();
+        term.substitute(&mut |var| {
+            let known = match var.name.strip_suffix('\'') {
+                Some(name) => b.get(&Var::new(name, var.sort)),
+                None => a.get(var),
+            };
+            Some(match known {
+                Some(value) => value.clone(),
+                None => free.entry(var.clone()).or_insert_with(|| self.version(var)).clone(),
+            })
+        })
+    }
+}
+
+/// Constants of an execution.
+fn is_rigid(name: &str) -> bool {
+    name.starts_with("a.") || name.starts_with("f.")
+}
+
+pub(crate) fn is_input(name: &str) -> bool {
+    name.starts_with("i.")
+}
+
+/// Formulas that all must hold.
+pub(crate) fn literals(term: &Term) -> Vec<Term> {
+    match term.node() {
+        Node::App(Op::And, args) => args.iter().flat_map(literals).collect(),
+        Node::Bool(true) => Vec::new(),
+        _ => vec![term.clone()],
+    }
+}
+
+impl Trace<'_> {
+    /// What must hold before a step for the formula to hold after it; `None`: nothing that can be said.
+    pub(crate) fn before(&self, system: &System, step: usize, term: &Term, environment: Environment) -> Option<Term> {
+        let term = match self.steps[step] {
+            Step::Own(edge) => edge.after(term),
+            Step::Creates(edge, creation) => created(system, edge, creation, term),
+            Step::Other(edge) => interfered(system, edge, term, environment),
+        };
+        let is_lost = |var: &Var| is_input(&var.name) || var.name.ends_with(['*', '\'']) || var.name.ends_with(NEW);
+        (!crate::system::mentions(&term, &mut |var| is_lost(var))).then_some(term)
+    }
+
+    /// Whether a formula means the same after a step as before it.
+    pub(crate) fn keeps(&self, system: &System, step: usize, term: &Term) -> bool {
+        let variables: BTreeSet<Var> = term.variables();
+        match self.steps[step] {
+            Step::Own(edge) => !variables.iter().any(|var| edge.changes(var)),
+            Step::Creates(edge, _) => {
+                variables.iter().all(|var| (system.is_shared)(&var.name) && !edge.changes(var))
+            }
+            Step::Other(edge) => {
+                !variables.iter().any(|var| (system.is_shared)(&var.name) && edge.changes(var))
+            }
+        }
+    }
+}
