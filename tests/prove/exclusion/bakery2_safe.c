@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 static atomic_uint choosing[2], number[2];
-static int x;
+static unsigned x;
 
 static void *thread(void *arg)
 {

@@ -9,7 +9,7 @@ extern unsigned __VERIFIER_nondet_uint(void);
 
 static unsigned n;
 static atomic_uint *choosing, *number;
-static int x;
+static unsigned x;
 
 static void acquire(unsigned me)
 {

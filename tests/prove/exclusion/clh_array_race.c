@@ -6,7 +6,7 @@
 
 static atomic_int taken[3];
 static atomic_int tail = 2;
-static int x;
+static unsigned x;
 
 static void *thread(void *arg)
 {

@@ -11,7 +11,7 @@ struct node {
 
 static struct node free_node;
 static _Atomic(struct node *) tail = &free_node;
-static int x;
+static unsigned x;
 
 static struct node *acquire(struct node *me)
 {

@@ -6,7 +6,7 @@
 
 enum { THREADS = 3 };
 static atomic_int level[THREADS], victim[THREADS];
-static int x;
+static unsigned x;
 
 static int ahead(int me, int l)
 {

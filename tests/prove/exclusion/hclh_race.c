@@ -13,7 +13,7 @@ struct node {
 
 static struct node free_node[3];
 static _Atomic(struct node *) tail[3] = {&free_node[0], &free_node[1], &free_node[2]};
-static int x;
+static unsigned x;
 
 static struct node *acquire(unsigned queue, struct node *me)
 {

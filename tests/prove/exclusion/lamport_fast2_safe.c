@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_int b[3], x, y;
-static int data;
+static unsigned data;
 
 static void acquire(int me)
 {

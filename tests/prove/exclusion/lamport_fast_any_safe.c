@@ -9,7 +9,7 @@ extern unsigned __VERIFIER_nondet_uint(void);
 
 static unsigned n;
 static atomic_uint *b, x, y;
-static int data;
+static unsigned data;
 
 static void acquire(unsigned me)
 {

@@ -10,7 +10,7 @@ struct node {
 };
 
 static _Atomic(struct node *) tail;
-static int x;
+static unsigned x;
 
 static void locked_increment(void)
 {

@@ -11,7 +11,7 @@ struct node {
 };
 
 static _Atomic(struct node *) tail;
-static int x;
+static unsigned x;
 
 static void acquire(struct node *me)
 {

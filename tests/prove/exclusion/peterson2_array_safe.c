@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_int want[2], turn;
-static int x;
+static unsigned x;
 
 static void *thread(void *arg)
 {

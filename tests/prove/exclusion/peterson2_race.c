@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_int want_a, want_b, turn;
-static int x;
+static unsigned x;
 
 static void *first(void *arg)
 {

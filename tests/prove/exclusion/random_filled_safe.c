@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_uint seed;
-static int first_draws;
+static unsigned first_draws;
 
 static unsigned draw(void)
 {

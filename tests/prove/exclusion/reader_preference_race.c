@@ -7,7 +7,7 @@ extern unsigned __VERIFIER_nondet_uint(void);
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static unsigned readers;
-static int data;
+static unsigned data;
 
 static void *reader(void *arg)
 {
@@ -15,7 +15,7 @@ static void *reader(void *arg)
         pthread_mutex_lock(&m);
         readers++; // NORACE: readers
         pthread_mutex_unlock(&m);
-        int copy = data; // RACE#1: data
+        unsigned copy = data; // RACE#1: data
         pthread_mutex_lock(&m);
         readers--; // NORACE: readers
         pthread_mutex_unlock(&m);

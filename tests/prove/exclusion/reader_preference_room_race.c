@@ -7,7 +7,7 @@
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static sem_t room;
 static int readers;
-static int data;
+static unsigned data;
 
 static void *reader(void *arg)
 {
@@ -16,7 +16,7 @@ static void *reader(void *arg)
         if (++readers == 1) // NORACE: readers
             sem_wait(&room);
         pthread_mutex_unlock(&m);
-        int copy = data; // RACE#1: data
+        unsigned copy = data; // RACE#1: data
         pthread_mutex_lock(&m);
         readers--; // NORACE: readers
         sem_post(&room);

@@ -7,7 +7,7 @@
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static sem_t room;
 static int readers;
-static int data;
+static unsigned data;
 
 static void *reader(void *arg)
 {
@@ -16,7 +16,7 @@ static void *reader(void *arg)
         if (++readers == 1) // NORACE: readers
             sem_wait(&room);
         pthread_mutex_unlock(&m);
-        int copy = data; // NORACE: data
+        unsigned copy = data; // NORACE: data
         pthread_mutex_lock(&m);
         if (--readers == 0) // NORACE: readers
             sem_post(&room);

@@ -10,14 +10,14 @@ extern unsigned __VERIFIER_nondet_uint(void);
 
 static unsigned readers;
 static int writing;
-static int data;
+static unsigned data;
 
 static void *reader(void *arg)
 {
     __VERIFIER_atomic_begin();
     readers++; // NORACE: readers
     __VERIFIER_atomic_end();
-    int copy = data; // RACE#1: data
+    unsigned copy = data; // RACE#1: data
     __VERIFIER_atomic_begin();
     readers--; // NORACE: readers
     __VERIFIER_atomic_end();

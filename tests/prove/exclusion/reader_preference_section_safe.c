@@ -10,7 +10,7 @@ extern unsigned __VERIFIER_nondet_uint(void);
 
 static unsigned readers;
 static int writing;
-static int data;
+static unsigned data;
 
 static void *reader(void *arg)
 {
@@ -18,7 +18,7 @@ static void *reader(void *arg)
     __VERIFIER_assume(!writing); // NORACE: writing
     readers++; // NORACE: readers
     __VERIFIER_atomic_end();
-    int copy = data; // NORACE: data
+    unsigned copy = data; // NORACE: data
     __VERIFIER_atomic_begin();
     readers--; // NORACE: readers
     __VERIFIER_atomic_end();

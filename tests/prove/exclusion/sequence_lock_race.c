@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 static atomic_uint seq;
-static int value;
-static int writes;
+static unsigned value;
+static unsigned writes;
 
 static void *writer(void *arg)
 {
@@ -25,7 +25,7 @@ static void *reader(void *arg)
 {
     for (;;) {
         unsigned before;
-        int copy;
+        unsigned copy;
         do {
             before = atomic_load(&seq);
             copy = value; // RACE#1: value

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 static atomic_uint seq;
-static atomic_int value;
-static int writes;
+static atomic_uint value;
+static unsigned writes;
 
 static void *writer(void *arg)
 {
@@ -25,7 +25,7 @@ static void *reader(void *arg)
 {
     for (;;) {
         unsigned before;
-        int copy;
+        unsigned copy;
         do {
             before = atomic_load(&seq);
             copy = value; // NORACE: value

@@ -9,7 +9,7 @@ extern unsigned __VERIFIER_nondet_uint(void);
 
 static unsigned n;
 static atomic_int *flag;
-static int x;
+static unsigned x;
 
 static int some(unsigned from, unsigned to, int low, int high)
 {

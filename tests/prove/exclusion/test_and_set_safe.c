@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_flag taken = ATOMIC_FLAG_INIT;
-static int x;
+static unsigned x;
 
 static void *thread(void *arg)
 {

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_int taken;
-static int x;
+static unsigned x;
 
 static void acquire(void)
 {

@@ -7,7 +7,7 @@
 extern unsigned __VERIFIER_nondet_uint(void);
 
 static atomic_uint next, serving;
-static int x;
+static unsigned x;
 
 static void acquire(void)
 {

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_int m;
-static int x;
+static unsigned x;
 
 static void acquire(int id)
 {
@@ -25,7 +25,7 @@ static void *thread(void *arg)
     for (;;) {
         acquire(id);
         release();
-        x = id; // RACE#1: x
+        x = (unsigned)id; // RACE#1: x
     }
     return NULL;
 }

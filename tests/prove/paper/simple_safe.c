@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 static atomic_int m;
-static int x;
+static unsigned x;
 
 static void acquire(int id)
 {
@@ -24,7 +24,7 @@ static void *thread(void *arg)
     int id = (int)(long)arg;
     for (;;) {
         acquire(id);
-        x = id; // NORACE: x
+        x = (unsigned)id; // NORACE: x
         release();
     }
     return NULL;
