@@ -5,11 +5,6 @@
 
 static unsigned seed = 1;
 
-static unsigned __VERIFIER_atomic_read(void)
-{
-    return seed; // NORACE: seed
-}
-
 static int __VERIFIER_atomic_cas(unsigned old, unsigned new)
 {
     if (seed != old)
