@@ -14,8 +14,8 @@ static void *thread(void *arg)
     for (;;) {
         unsigned bucket = __VERIFIER_nondet_uint() % BUCKETS;
         pthread_mutex_lock(&lock[bucket]);
-        void *list = slot[bucket]; // RACE#1: slot[bucket]
-        slot[(bucket + 1) % BUCKETS] = list; // RACE#1: slot[bucket]; RACE#2: slot[...]
+        void *list = slot[bucket]; // RACE#1: slot[...]
+        slot[(bucket + 1) % BUCKETS] = list; // RACE#1: slot[...]
         pthread_mutex_unlock(&lock[bucket]);
     }
     return arg;
