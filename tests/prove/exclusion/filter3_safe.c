@@ -1,5 +1,6 @@
 //@ verdict: safe
 //@ threads: 3
+//@ truth: by hand; in a model of the algorithm all states of three endless threads were enumerated
 // Peterson's filter: each level holds back one thread, so one of three gets through both.
 #include <pthread.h>
 #include <stdatomic.h>

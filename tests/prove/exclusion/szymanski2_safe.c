@@ -1,5 +1,6 @@
 //@ verdict: safe
 //@ threads: 2
+//@ truth: by hand; in a model of the algorithm all states of two endless threads were enumerated
 // Szymanski's lock for two threads: a waiting room with a door, and the lower number goes first.
 #include <pthread.h>
 #include <stdatomic.h>
