@@ -1,0 +1,35 @@
+//@ verdict: safe
+//@ threads: any
+// fetch_add gives each thread an index of its own.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+extern unsigned __VERIFIER_nondet_uint(void);
+
+static atomic_uint next;
+static int *cells;
+
+static void *worker(void *arg)
+{
+    unsigned me = atomic_fetch_add(&next, 1);
+    cells[me]++; // NORACE: cells[me]
+    return arg;
+}
+
+int main(void)
+{
+    unsigned n = __VERIFIER_nondet_uint();
+    pthread_t *ids = malloc(n * sizeof *ids);
+    cells = calloc(n, sizeof *cells);
+    if (!ids || !cells)
+        return 1;
+    for (unsigned i = 0; i < n; i++)
+        pthread_create(&ids[i], NULL, worker, NULL);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(ids[i], NULL);
+    unsigned total = 0;
+    for (unsigned i = 0; i < n; i++)
+        total += (unsigned)cells[i]; // NORACE: cells[i]
+    return total == n;
+}

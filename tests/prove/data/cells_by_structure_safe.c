@@ -1,0 +1,40 @@
+//@ verdict: safe
+//@ threads: any
+// Each thread finds its cells and its index in a structure of its own.
+#include <pthread.h>
+#include <stdlib.h>
+
+extern unsigned __VERIFIER_nondet_uint(void);
+
+struct job {
+    unsigned index;
+    int *cells;
+};
+
+static void *worker(void *arg)
+{
+    struct job *job = arg;
+    job->cells[job->index]++; // NORACE: job->cells[job->index]
+    return NULL;
+}
+
+int main(void)
+{
+    unsigned n = __VERIFIER_nondet_uint();
+    pthread_t *ids = malloc(n * sizeof *ids);
+    struct job *jobs = malloc(n * sizeof *jobs);
+    int *cells = calloc(n, sizeof *cells);
+    if (!ids || !cells || !jobs)
+        return 1;
+    for (unsigned i = 0; i < n; i++) {
+        jobs[i].index = i;
+        jobs[i].cells = cells;
+        pthread_create(&ids[i], NULL, worker, &jobs[i]);
+    }
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(ids[i], NULL);
+    unsigned total = 0;
+    for (unsigned i = 0; i < n; i++)
+        total += (unsigned)cells[i]; // NORACE: cells[i]
+    return total == n;
+}

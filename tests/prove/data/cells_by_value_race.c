@@ -1,0 +1,33 @@
+//@ verdict: race
+//@ threads: any
+// Two neighbours are given the same index.
+#include <pthread.h>
+#include <stdlib.h>
+
+extern unsigned __VERIFIER_nondet_uint(void);
+
+static int *cells;
+
+static void *worker(void *arg)
+{
+    unsigned me = (unsigned)(size_t)arg;
+    cells[me]++; // RACE#1: cells[me]
+    return NULL;
+}
+
+int main(void)
+{
+    unsigned n = __VERIFIER_nondet_uint();
+    pthread_t *ids = malloc(n * sizeof *ids);
+    cells = calloc(n, sizeof *cells);
+    if (!ids || !cells)
+        return 1;
+    for (unsigned i = 0; i < n; i++)
+        pthread_create(&ids[i], NULL, worker, (void *)(size_t)(i / 2));
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(ids[i], NULL);
+    unsigned total = 0;
+    for (unsigned i = 0; i < n; i++)
+        total += (unsigned)cells[i]; // NORACE: cells[i]
+    return total == n;
+}

@@ -1,0 +1,34 @@
+//@ verdict: race
+//@ threads: any
+// The remainder is taken by one less: the last thread meets the first.
+#include <pthread.h>
+#include <stdlib.h>
+
+extern unsigned __VERIFIER_nondet_uint(void);
+
+static unsigned n;
+static int *cells;
+
+static void *worker(void *arg)
+{
+    unsigned me = (unsigned)(size_t)arg;
+    cells[me % (n - 1)]++; // RACE#1: cells[...]
+    return NULL;
+}
+
+int main(void)
+{
+    n = __VERIFIER_nondet_uint();
+    pthread_t *ids = malloc(n * sizeof *ids);
+    cells = calloc(n, sizeof *cells);
+    if (!ids || !cells || n < 2)
+        return 1;
+    for (unsigned i = 0; i < n; i++)
+        pthread_create(&ids[i], NULL, worker, (void *)(size_t)i);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(ids[i], NULL);
+    unsigned total = 0;
+    for (unsigned i = 0; i < n; i++)
+        total += (unsigned)cells[i]; // NORACE: cells[i]
+    return total == n;
+}

@@ -1,0 +1,40 @@
+//@ verdict: race
+//@ threads: any
+// An index is drawn by a load and an addition.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+extern unsigned __VERIFIER_nondet_uint(void);
+
+static atomic_size_t next;
+static unsigned size;
+static int *results;
+
+static size_t draw(void)
+{
+    size_t mine = atomic_load(&next);
+    atomic_fetch_add(&next, 1);
+    return mine;
+}
+
+static void *worker(void *arg)
+{
+    for (size_t i; (i = draw()) < size;)
+        results[i]++; // RACE#1: results[i]
+    return arg;
+}
+
+int main(void)
+{
+    unsigned n = __VERIFIER_nondet_uint();
+    size = __VERIFIER_nondet_uint();
+    results = calloc(size, sizeof *results);
+    if (!results)
+        return 1;
+    for (unsigned i = 0; i < n; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, worker, NULL);
+    }
+    pthread_exit(NULL);
+}

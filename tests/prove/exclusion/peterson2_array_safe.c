@@ -1,0 +1,33 @@
+//@ verdict: safe
+//@ threads: 2
+// Peterson's lock for two threads of one template, which know their number.
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int want[2], turn;
+static unsigned x;
+
+static void *thread(void *arg)
+{
+    int me = arg != NULL;
+    int other = 1 - me;
+    for (;;) {
+        want[me] = 1;
+        turn = other;
+        while (want[other] && turn == other)
+            ;
+        x++; // NORACE: x
+        want[me] = 0;
+    }
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, thread, NULL);
+    pthread_create(&b, NULL, thread, (void *)1L);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}

@@ -1,0 +1,44 @@
+//@ verdict: safe
+//@ threads: 2
+//@ truth: by hand; in a model of the algorithm all states of two endless threads were enumerated
+// Szymanski's lock for two threads: a waiting room with a door, and the lower number goes first.
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int flag[2];
+static unsigned x;
+
+static void *thread(void *arg)
+{
+    int me = arg != NULL;
+    int other = 1 - me;
+    for (;;) {
+        flag[me] = 1;
+        while (flag[other] >= 3)
+            ;
+        flag[me] = 3;
+        if (flag[other] == 1) {
+            flag[me] = 2;
+            while (flag[other] != 4)
+                ;
+        }
+        flag[me] = 4;
+        while (me == 1 && flag[0] >= 2)
+            ;
+        x++; // NORACE: x
+        for (int seen = 2; me == 0 && (seen == 2 || seen == 3);)
+            seen = flag[1];
+        flag[me] = 0;
+    }
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, thread, NULL);
+    pthread_create(&b, NULL, thread, (void *)1L);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}

@@ -1,0 +1,39 @@
+//@ verdict: race
+//@ threads: any
+// A thread that has waited long enough goes in without the lock.
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int taken;
+static unsigned x;
+
+static void acquire(void)
+{
+    unsigned delay = 1;
+    while (atomic_exchange(&taken, 1)) {
+        for (volatile unsigned i = 0; i < delay; i++)
+            ;
+        if (delay < 4)
+            delay *= 2;
+        else
+            break;
+    }
+}
+
+static void *thread(void *arg)
+{
+    for (;;) {
+        acquire();
+        x++; // RACE#1: x
+        atomic_store(&taken, 0);
+    }
+    return arg;
+}
+
+int main(void)
+{
+    for (;;) {
+        pthread_t t;
+        pthread_create(&t, NULL, thread, NULL);
+    }
+}

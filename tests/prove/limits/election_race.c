@@ -1,0 +1,30 @@
+//@ verdict: race
+//@ threads: any
+//@ thread-modular: no
+// The draw is a load and a store: two threads may have 0.
+#include <pthread.h>
+#include <stdatomic.h>
+
+extern unsigned __VERIFIER_nondet_uint(void);
+
+static atomic_uint count;
+static int x;
+
+static void *thread(void *arg)
+{
+    unsigned mine = atomic_load(&count);
+    atomic_store(&count, mine + 1);
+    if (mine == 0)
+        x = 1; // RACE#1: x
+    return arg;
+}
+
+int main(void)
+{
+    unsigned n = __VERIFIER_nondet_uint(); // fewer than 2^32 threads: the count does not wrap
+    for (unsigned i = 0; i < n; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, thread, NULL);
+    }
+    pthread_exit(NULL);
+}

@@ -1,0 +1,26 @@
+//@ verdict: safe
+//@ threads: any
+// The exchange that takes the lock acquires, the store that gives it back releases.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static atomic_bool taken;
+static unsigned x;
+
+static void *thread(void *arg)
+{
+    while (atomic_exchange_explicit(&taken, true, memory_order_acquire))
+        ;
+    x++; // NORACE: x
+    atomic_store_explicit(&taken, false, memory_order_release);
+    return arg;
+}
+
+int main(void)
+{
+    for (;;) {
+        pthread_t t;
+        pthread_create(&t, NULL, thread, NULL);
+    }
+}

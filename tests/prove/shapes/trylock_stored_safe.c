@@ -1,0 +1,31 @@
+//@ verdict: safe
+//@ threads: any
+// The result of trylock is stored, and tested where x is touched.
+#include <errno.h>
+#include <pthread.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static unsigned x;
+
+static void *thread(void *arg)
+{
+    for (;;) {
+        int result = pthread_mutex_trylock(&m);
+        int spare = 0;
+        for (int i = 0; i < 2; i++)
+            spare += i;
+        if (result == 0)
+            x += (unsigned)spare; // NORACE: x
+        if (result == 0)
+            pthread_mutex_unlock(&m);
+    }
+    return arg;
+}
+
+int main(void)
+{
+    for (;;) {
+        pthread_t t;
+        pthread_create(&t, NULL, thread, NULL);
+    }
+}
