@@ -105,7 +105,8 @@ fn outcome(loaded: &Loaded, job: &Job, bounds: Bounds) -> Outcome {
     for environment in [Environment::Havoc, Environment::Relation] {
         let result = tar::run(system, &extracted.pairs, &mut asker, environment);
         if std::env::var_os("RADDLE_PROVE_TRACE").is_some() {
-            eprintln!("{environment:?} {:?} {:?}", result.counts, result.answer);
+            let text = format!("{:?}", result.answer);
+            eprintln!("{environment:?} {:?} {:.300}", result.counts, text);
         }
         match result.answer {
             Answer::Safe(invariants) => {

@@ -1,8 +1,10 @@
 //! Questions to the solver, with the answers that were given before.
 
+use crate::components::{Formula, Literal, Literals};
 use raddle_logic::{Assignment, Term, Value, Var};
 use raddle_smt::{Answer, Solver};
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Why no answer can be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +22,10 @@ pub enum Stop {
 
 pub struct Asker {
     solver: Solver,
-    satisfiable: HashMap<Vec<Term>, bool>,
+    satisfiable: HashMap<Vec<Literal>, bool>,
+    #[allow(clippy::type_complexity)]
+    valuations: HashMap<(Vec<Literal>, Vec<Literal>), Rc<Vec<Vec<bool>>>>,
+    literals: Literals,
     stop: Box<dyn Fn() -> bool>,
 }
 
@@ -29,7 +34,13 @@ const MOST: usize = 4_096;
 
 impl Asker {
     pub fn new(solver: Solver, stop: Box<dyn Fn() -> bool>) -> Asker {
-        Asker { solver, satisfiable: HashMap::new(), stop }
+        Asker {
+            solver,
+            satisfiable: HashMap::new(),
+            valuations: HashMap::new(),
+            literals: Literals::default(),
+            stop,
+        }
     }
 
     pub fn queries(&self) -> u64 {
@@ -49,48 +60,120 @@ impl Asker {
         }
     }
 
-    pub fn is_satisfiable(&mut self, parts: &[Term]) -> Result<bool, Stop> {
-        let mut key: Vec<Term> = parts.iter().filter(|part| !part.is_true()).cloned().collect();
-        key.sort_unstable();
-        key.dedup();
-        if key.iter().any(Term::is_false) {
+    pub(crate) fn formula(&mut self, term: &Term) -> Formula {
+        self.literals.formula(term)
+    }
+
+    pub(crate) fn question(&mut self, term: &Term) -> Literal {
+        self.literals.number(term)
+    }
+
+    pub(crate) fn is_satisfiable(&mut self, parts: &[&[Literal]]) -> Result<bool, Stop> {
+        for component in self.literals.components(parts, &[]) {
+            if !self.holds_together(component.parts)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// For parts that are sorted.
+    fn holds_together(&mut self, parts: Vec<Literal>) -> Result<bool, Stop> {
+        if parts.iter().any(|part| self.literals.term(*part).is_false()) {
             return Ok(false);
         }
-        if key.is_empty() {
+        if parts.is_empty() {
             return Ok(true);
         }
-        if let Some(known) = self.satisfiable.get(&key) {
+        if let Some(known) = self.satisfiable.get(&parts) {
             return Ok(*known);
         }
         self.check_time()?;
         self.solver.push();
-        key.iter().for_each(|part| self.solver.assert(part));
+        parts.iter().for_each(|part| self.solver.assert(self.literals.term(*part)));
         let answer = self.solver.check();
         self.solver.pop();
         let answer = self.answer(answer)?;
-        self.satisfiable.insert(key, answer);
+        self.satisfiable.insert(parts, answer);
         Ok(answer)
     }
 
     /// All ways in which the questions can be answered where the parts hold.
-    pub fn valuations(&mut self, parts: &[Term], questions: &[Term]) -> Result<Vec<Vec<bool>>, Stop> {
-        let fixed = |question: &Term| match question {
+    pub(crate) fn valuations(&mut self, parts: &[&[Literal]], questions: &[Literal]) -> Result<Vec<Vec<bool>>, Stop> {
+        let fixed = |question: &Literal| match self.literals.term(*question) {
             known if known.is_true() => Some(true),
             known if known.is_false() => Some(false),
-            known if parts.contains(known) => Some(true),
-            known if parts.contains(&known.negated()) => Some(false),
             _ => None,
         };
         let known: Vec<Option<bool>> = questions.iter().map(fixed).collect();
-        if known.iter().all(Option::is_some) {
+        let open: Vec<(usize, Literal)> =
+            questions.iter().copied().enumerate().filter(|(index, _)| known[*index].is_none()).collect();
+        let mut all = vec![known.iter().map(|known| known.unwrap_or_default()).collect::<Vec<bool>>()];
+        for component in self.literals.components(parts, &open) {
+            if component.questions.is_empty() {
+                if !self.holds_together(component.parts)? {
+                    return Ok(Vec::new());
+                }
+                continue;
+            }
+            let asked: Vec<Literal> = component.questions.iter().map(|index| questions[*index]).collect();
+            let answers = self.of_component(component.parts, asked)?;
+            if answers.len().saturating_mul(all.len()) > MOST {
+                return Err(Stop::States);
+            }
+            let mut product = Vec::new();
+            for values in &all {
+                for answer in answers.iter() {
+                    let mut values = values.clone();
+                    component.questions.iter().zip(answer).for_each(|(index, value)| values[*index] = *value);
+                    product.push(values);
+                }
+            }
+            all = product;
+        }
+        all.sort_unstable();
+        Ok(all)
+    }
+
+    fn of_component(&mut self, parts: Vec<Literal>, questions: Vec<Literal>) -> Result<Rc<Vec<Vec<bool>>>, Stop> {
+        let key = (parts, questions);
+        if let Some(known) = self.valuations.get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let said = |question: &Literal| {
+            let negation = self.literals.negation(*question);
+            if key.0.binary_search(question).is_ok() {
+                Some(true)
+            } else if negation.is_some_and(|negation| key.0.binary_search(&negation).is_ok()) {
+                Some(false)
+            } else {
+                None
+            }
+        };
+        let known: Vec<Option<bool>> = key.1.iter().map(said).collect();
+        let found = if key.0.iter().any(|part| self.literals.term(*part).is_false()) {
+            Vec::new()
+        } else if known.iter().all(Option::is_some) {
             let all = known.into_iter().flatten().collect();
-            return Ok(if self.is_satisfiable(parts)? { vec![all] } else { Vec::new() });
-        }
-        if parts.iter().any(Term::is_false) {
-            return Ok(Vec::new());
-        }
+            if self.holds_together(key.0.clone())? { vec![all] } else { Vec::new() }
+        } else {
+            let parts: Vec<Term> = key.0.iter().map(|part| self.literals.term(*part).clone()).collect();
+            let questions: Vec<Term> = key.1.iter().map(|part| self.literals.term(*part).clone()).collect();
+            self.enumerate(&parts, &questions, &known)?
+        };
+        let found = Rc::new(found);
+        self.valuations.insert(key, Rc::clone(&found));
+        Ok(found)
+    }
+
+    fn enumerate(
+        &mut self,
+        parts: &[Term],
+        questions: &[Term],
+        known: &[Option<bool>],
+    ) -> Result<Vec<Vec<bool>>, Stop> {
         let open: Vec<&Term> =
-            questions.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(term, _)| term).collect();
+            questions.iter().zip(known).filter(|(_, known)| known.is_none()).map(|(term, _)| term).collect();
         let variables: BTreeSet<Var> = open.iter().flat_map(|term| term.variables()).collect();
         let variables: Vec<Var> = variables.into_iter().collect();
         let mut found = Vec::new();
@@ -126,8 +209,8 @@ impl Asker {
         result.map(|()| found)
     }
 
-    /// Parts that cannot all hold; `None`: all can.
-    pub fn core(&mut self, parts: &[Term]) -> Result<Option<Vec<usize>>, Stop> {
+    /// Parts that cannot all hold; `None`: all can. What comes first in the order is left out first.
+    pub fn core<K: Ord>(&mut self, parts: &[Term], order: impl Fn(&usize) -> K) -> Result<Option<Vec<usize>>, Stop> {
         if let Some(at) = parts.iter().position(Term::is_false) {
             return Ok(Some(vec![at]));
         }
@@ -136,7 +219,8 @@ impl Asker {
         match self.answer(answer)? {
             true => Ok(None),
             false => {
-                let core = self.solver.core().unwrap_or_else(|| (0..parts.len()).collect());
+                let mut core = self.solver.core().unwrap_or_else(|| (0..parts.len()).collect());
+                core.sort_by_key(order);
                 self.smaller(parts, core).map(Some)
             }
         }
@@ -149,7 +233,8 @@ impl Asker {
         while at < core.len() && core.len() > 1 {
             let mut without = core.clone();
             without.remove(at);
-            let rest: Vec<Term> = without.iter().map(|index| parts[*index].clone()).collect();
+            let rest: Vec<Formula> = without.iter().map(|index| self.formula(&parts[*index])).collect();
+            let rest: Vec<&[Literal]> = rest.iter().map(|part| &part[..]).collect();
             if self.is_satisfiable(&rest)? { at += 1 } else { core = without }
         }
         Ok(core)

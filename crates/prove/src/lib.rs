@@ -4,6 +4,7 @@
 //! found here is believed: `certify` translates the program by its own code and asks solvers again.
 
 mod ask;
+mod components;
 pub mod extract;
 pub mod ground;
 mod names;

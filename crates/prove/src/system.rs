@@ -19,6 +19,8 @@ pub struct System {
     pub first: ThreadIndex,
     /// Of the shared variables.
     pub initial: Term,
+    /// Of the private variables of every thread, at all times.
+    pub always: Term,
     pub is_shared: fn(&str) -> bool,
     /// Pairs of locations that must not be taken by two threads at once.
     pub conflicts: Vec<Conflict>,

@@ -65,6 +65,7 @@ fn system(threads: Vec<Vec<Vec<Edge>>>, initial: Term, places: &[(usize, usize)]
         threads: all,
         first: count,
         initial,
+        always: yes(),
         is_shared: |name| name.starts_with("m"),
         conflicts: vec![conflict],
     }

@@ -95,7 +95,8 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
     let mut system = System {
         threads: systems,
         first,
-        initial: initial(ground, &cells),
+        initial: initial(ground, &cells, &locks),
+        always: Term::from(names::tid()).differs(&Term::bits(0, TID_BITS)),
         is_shared: names::is_shared,
         conflicts: Vec::new(),
     };
@@ -183,15 +184,16 @@ fn edge(
 /// What a new thread knows of its own variables.
 fn starts_with(cells: &Cells, locks: &BTreeSet<(ObjectId, i64)>) -> Term {
     let tid = Term::from(names::tid());
-    let zero = Term::bits(0, TID_BITS);
-    let mut all = vec![tid.differs(&zero)];
+    let mut all = Vec::new();
     all.extend(cells.all.iter().map(|cell| Term::from(cell.writer()).differs(&tid)));
     all.extend(locks.iter().map(|lock| Term::from(names::lock(*lock)).equals(&Term::bits(0, 2))));
+    all.extend(locks.iter().map(|lock| Term::from(names::owner(*lock)).differs(&tid)));
     Term::and(all)
 }
 
-fn initial(ground: &dyn Ground, cells: &Cells) -> Term {
-    let mut all = Vec::new();
+fn initial(ground: &dyn Ground, cells: &Cells, locks: &BTreeSet<(ObjectId, i64)>) -> Term {
+    let free = |lock: &(ObjectId, i64)| Term::from(names::owner(*lock)).equals(&Term::bits(0, TID_BITS));
+    let mut all: Vec<Term> = locks.iter().map(free).collect();
     for cell in &cells.all {
         all.push(Term::from(cell.writer()).equals(&Term::bits(0, TID_BITS)));
         let ObjectKind::Global(global) = ground.facts().points_to.objects[cell.object].kind else { continue };
@@ -304,7 +306,8 @@ impl Pairs for StaticPairs<'_> {
     fn apart(&self, a: ThreadIndex, b: ThreadIndex) -> Term {
         let pair = |var: Var| (Term::from(var.clone()), Term::from(crate::system::suffixed(&var, "'")));
         let (mine, theirs) = pair(names::tid());
-        let mut all = vec![mine.differs(&theirs)];
+        let zero = Term::bits(0, TID_BITS);
+        let mut all = vec![mine.differs(&theirs), mine.differs(&zero), theirs.differs(&zero)];
         for lock in &self.locks {
             let (mine, theirs) = pair(names::lock(*lock));
             let excludes = |one: &Term, other: &Term| {

@@ -316,6 +316,11 @@ impl Walker<'_> {
         for lock in self.locks {
             if self.ground.may_release(walk.at, *lock) {
                 walk.values.set(names::lock(*lock), Term::bits(0, 2));
+                let owner = names::owner(*lock);
+                let now = walk.values.get(&owner);
+                let free = Term::bits(0, names::TID_BITS);
+                let mine = now.equals(&Term::from(names::tid()));
+                walk.values.set(owner, Term::ite(&mine, &free, &now));
             }
         }
     }
@@ -336,17 +341,22 @@ impl Walker<'_> {
         let is_zero = |walk: &Walk, reg: Reg| {
             names::register(program, function, reg).map(|var| walk.values.get(&var).is_nonzero().negated())
         };
-        let value = match taken.held {
-            Held::No => none,
-            Held::Always(held) => mode(held),
-            Held::IfZero(reg, held) => {
-                is_zero(walk, reg).map_or(none.clone(), |zero| Term::ite(&zero, &mode(held), &none))
-            }
-            Held::IfNonZero(reg, held) => {
-                is_zero(walk, reg).map_or(none.clone(), |zero| Term::ite(&zero, &none, &mode(held)))
-            }
+        let (taken_if, held) = match taken.held {
+            Held::No => return walk.values.set(names::lock(taken.lock), none),
+            Held::Always(held) => (Some(Term::truth(true)), held),
+            Held::IfZero(reg, held) => (is_zero(walk, reg), held),
+            Held::IfNonZero(reg, held) => (is_zero(walk, reg).map(|zero| zero.negated()), held),
         };
-        walk.values.set(names::lock(taken.lock), value);
+        let Some(taken_if) = taken_if else { return walk.values.set(names::lock(taken.lock), none) };
+        walk.values.set(names::lock(taken.lock), Term::ite(&taken_if, &mode(held), &none));
+        let owner = names::owner(taken.lock);
+        let now = walk.values.get(&owner);
+        let tid = Term::from(names::tid());
+        let is_free = Term::or([now.equals(&Term::bits(0, names::TID_BITS)), now.equals(&tid)]);
+        walk.values.guard.push(taken_if.implies(&is_free));
+        if held == LockMode::Exclusive {
+            walk.values.set(owner, Term::ite(&taken_if, &tid, &now));
+        }
     }
 
     /// A wait that is over: it has its mutex again.

@@ -15,8 +15,8 @@ use crate::ask::{Asker, Stop};
 use crate::system::{Pairs, System};
 use precision::Precision;
 use raddle_logic::{Assignment, Term};
-use reach::{Known, Reach, StateId};
-use trace::{Formula, is_input};
+use reach::{Reach, StateId};
+use trace::{Formula, Kind, is_input};
 
 /// What came out, and what it took.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ const MOST: u64 = 400;
 pub fn run(system: &System, pairs: &dyn Pairs, asker: &mut Asker, environment: Environment) -> Result {
     let mut counts = Counts::default();
     let before = asker.queries();
-    let mut search = Search { system, pairs, asker, environment, precision: Precision::nothing(system), known: Known::default() };
+    let mut search = Search { system, pairs, asker, environment, precision: Precision::nothing(system) };
     let answer = search.run(&mut counts).unwrap_or_else(Answer::Stopped);
     counts.predicates = search.precision.count() as u64;
     counts.queries = search.asker.queries() - before;
@@ -70,7 +70,6 @@ struct Search<'s, 'a> {
     asker: &'a mut Asker,
     environment: Environment,
     precision: Precision,
-    known: Known,
 }
 
 enum Round {
@@ -89,6 +88,10 @@ impl Search<'_, '_> {
                 Round::Candidate { question, values } => return Ok(Answer::Candidate { question, values }),
                 Round::Stuck { question } => return Ok(Answer::Stuck { question }),
                 Round::Refine(predicates) => {
+                    if std::env::var_os("RADDLE_PROVE_DEBUG").is_some() {
+                        let all: std::collections::BTreeSet<String> = predicates.iter().map(|(t, l, p)| format!("{}@{l}: {p}", self.system.threads[*t].name)).collect();
+                        eprintln!("outer {} queries {} states {}: {all:#?}", counts.outer, self.asker.queries(), counts.states);
+                    }
                     for (thread, location, term) in predicates {
                         self.precision.add(thread, location, &term)?;
                     }
@@ -109,7 +112,7 @@ impl Search<'_, '_> {
         let mut reach = Reach::new(system, pairs, &precision, self.environment);
         loop {
             counts.inner += 1;
-            let result = reach.round(self.asker, &mut self.known);
+            let result = reach.round(self.asker);
             counts.states = counts.states.max(reach.states.len() as u64);
             result?;
             if let Some((conflict, a, b)) = reach.conflict(self.asker, &system.conflicts)? {
@@ -128,11 +131,16 @@ impl Search<'_, '_> {
         for depth in 0..=DEEPEST {
             let formula = trace::of_conflict(self.system, self.pairs, reach, conflict, states, self.environment, depth);
             let terms: Vec<Term> = formula.parts.iter().map(|part| part.term.clone()).collect();
-            match self.asker.core(&terms)? {
+            let order = |index: &usize| formula.parts[*index].kind;
+            match self.asker.core(&terms, order)? {
                 Some(core) => {
-                    let new = self.predicates(reach, &formula, &core);
-                    if !new.is_empty() {
-                        return Ok(Round::Refine(new));
+                    let conditions: Vec<usize> =
+                        core.iter().copied().filter(|index| order(index) != Kind::Copy).collect();
+                    for some in [&conditions, &core] {
+                        let new = self.predicates(reach, &formula, some);
+                        if !new.is_empty() {
+                            return Ok(Round::Refine(new));
+                        }
                     }
                     let all: Vec<usize> = (0..formula.parts.len()).collect();
                     let new = self.predicates(reach, &formula, &all);

@@ -6,6 +6,7 @@
 
 use super::precision::Precision;
 use crate::ask::{Asker, Stop};
+use crate::components::{Formula, Literal};
 use crate::system::{Conflict, Edge, LocationIndex, Pairs, System, ThreadIndex, mentions, suffixed};
 use raddle_logic::{Term, Var};
 use std::collections::{HashMap, HashSet};
@@ -26,8 +27,6 @@ pub(crate) type StateId = usize;
 pub(crate) struct State {
     pub(crate) thread: ThreadIndex,
     pub(crate) location: LocationIndex,
-    /// One for each predicate of the location.
-    pub(crate) cube: Rc<Vec<bool>>,
     pub(crate) parent: Parent,
 }
 
@@ -42,12 +41,6 @@ pub(crate) enum Parent {
 
 type Key = (ThreadIndex, LocationIndex, Rc<Vec<bool>>);
 
-/// What steps were found to lead to, over all refinements: by the parts that hold before and what is asked after.
-#[derive(Default)]
-pub(crate) struct Known {
-    valuations: HashMap<(Vec<Term>, Vec<Term>), Rc<Vec<Vec<bool>>>>,
-}
-
 pub(crate) struct Reach<'s> {
     system: &'s System,
     pairs: &'s dyn Pairs,
@@ -56,6 +49,15 @@ pub(crate) struct Reach<'s> {
     pub(crate) states: Vec<State>,
     index: HashMap<Key, StateId>,
     terms: Vec<Term>,
+    /// The same as literals, and as those of the other one of two threads.
+    own: Vec<Formula>,
+    other: Vec<Formula>,
+    apart_of: HashMap<(ThreadIndex, ThreadIndex), Formula>,
+    /// Guards as literals, of the thread itself and of the other one of two.
+    guards: HashMap<(ThreadIndex, LocationIndex, usize), [Formula; 2]>,
+    /// The predicates of a place after a step.
+    after_own: HashMap<(ThreadIndex, LocationIndex, usize), Rc<[Literal]>>,
+    after_other: HashMap<[(ThreadIndex, LocationIndex, usize); 2], Option<Rc<[Literal]>>>,
     /// Steps of the environment: from which state, which edge.
     steps: Vec<(StateId, usize)>,
     /// Per state: how many of `steps` it has seen.
@@ -88,6 +90,12 @@ impl<'s> Reach<'s> {
             states: Vec::new(),
             index: HashMap::new(),
             terms: Vec::new(),
+            own: Vec::new(),
+            other: Vec::new(),
+            apart_of: HashMap::new(),
+            guards: HashMap::new(),
+            after_own: HashMap::new(),
+            after_other: HashMap::new(),
             steps: Vec::new(),
             seen: Vec::new(),
             stepped: 0,
@@ -107,24 +115,26 @@ impl<'s> Reach<'s> {
     }
 
     /// States under the environment known so far; the next round starts with what they do to others.
-    pub(crate) fn round(&mut self, asker: &mut Asker, known: &mut Known) -> Result<(), Stop> {
+    pub(crate) fn round(&mut self, asker: &mut Asker) -> Result<(), Stop> {
         if self.states.is_empty() {
             let first = self.system.first;
             let thread = self.system.thread(first);
-            let parts = [self.system.initial.clone(), thread.starts_with.clone()];
-            let start = thread.start;
-            self.reach(asker, known, (first, start), &parts, |term| term.clone(), Parent::Initial)?;
+            let all = [self.system.initial.clone(), thread.starts_with.clone(), self.system.always.clone()];
+            let parts = asker.formula(&Term::and(all));
+            let predicates = Rc::clone(&self.predicates[first][thread.start]);
+            let questions: Vec<Literal> = predicates.iter().map(|term| asker.question(term)).collect();
+            self.reach(asker, (first, thread.start), &[&parts], &questions, Parent::Initial)?;
         }
         let mut next = 0;
         loop {
             while self.stepped < self.states.len() {
                 self.stepped += 1;
-                self.own_steps(asker, known, self.stepped - 1)?;
+                self.own_steps(asker, self.stepped - 1)?;
             }
             if next == self.states.len() {
                 return Ok(());
             }
-            self.interference(asker, known, next)?;
+            self.interference(asker, next)?;
             next += 1;
         }
     }
@@ -136,7 +146,8 @@ impl<'s> Reach<'s> {
             let State { thread, location, .. } = self.states[id];
             for (index, edge) in self.system.thread(thread).edges[location].iter().enumerate() {
                 let is_seen = edge.updates.iter().any(|(var, _)| (self.system.is_shared)(&var.name));
-                if is_seen && asker.is_satisfiable(&[self.terms[id].clone(), edge.guard.clone()])? {
+                let [guard, _] = self.guards(asker, (thread, location, index));
+                if is_seen && asker.is_satisfiable(&[&self.own[id], &guard])? {
                     self.steps.push((id, index));
                 }
             }
@@ -145,53 +156,81 @@ impl<'s> Reach<'s> {
         Ok(self.steps.len() > before)
     }
 
-    fn own_steps(&mut self, asker: &mut Asker, known: &mut Known, id: StateId) -> Result<(), Stop> {
+    fn guards(&mut self, asker: &mut Asker, at: (ThreadIndex, LocationIndex, usize)) -> [Formula; 2] {
+        let system = self.system;
+        let guards = self.guards.entry(at).or_insert_with(|| {
+            let edge = &system.thread(at.0).edges[at.1][at.2];
+            let guard = Term::and([edge.guard.clone(), system.always.clone()]);
+            [asker.formula(&guard), asker.formula(&system.other(&guard))]
+        });
+        guards.clone()
+    }
+
+    fn apart(&mut self, asker: &mut Asker, a: ThreadIndex, b: ThreadIndex) -> Formula {
+        let pairs = self.pairs;
+        Rc::clone(self.apart_of.entry((a, b)).or_insert_with(|| asker.formula(&pairs.apart(a, b))))
+    }
+
+    fn own_steps(&mut self, asker: &mut Asker, id: StateId) -> Result<(), Stop> {
         let State { thread, location, .. } = self.states[id];
         let system = self.system;
+        let own = Rc::clone(&self.own[id]);
         for (index, edge) in system.thread(thread).edges[location].iter().enumerate() {
-            let parts = [self.terms[id].clone(), edge.guard.clone()];
+            let [guard, _] = self.guards(asker, (thread, location, index));
             if let Some(to) = edge.to {
+                let predicates = &self.predicates[thread][to];
+                let questions = self.after_own.entry((thread, location, index)).or_insert_with(|| {
+                    predicates.iter().map(|term| asker.question(&edge.after(term))).collect()
+                });
+                let questions = Rc::clone(questions);
                 let parent = Parent::Step { from: id, edge: index };
-                self.reach(asker, known, (thread, to), &parts, |term| edge.after(term), parent)?;
+                self.reach(asker, (thread, to), &[&own, &guard], &questions, parent)?;
             }
             for (number, creation) in edge.creates.iter().enumerate() {
                 let child = system.thread(creation.thread);
-                let starts = system.renamed(&child.starts_with, NEW);
-                let parts = [parts[0].clone(), parts[1].clone(), starts];
+                let starts = Term::and([child.starts_with.clone(), system.always.clone()]);
+                let starts = asker.formula(&system.renamed(&starts, NEW));
                 let parent = Parent::Created { creator: id, edge: index, creation: number };
+                let predicates = Rc::clone(&self.predicates[creation.thread][child.start]);
                 let after = |term: &Term| created(system, edge, creation, term);
-                self.reach(asker, known, (creation.thread, child.start), &parts, after, parent)?;
+                let questions: Vec<Literal> =
+                    predicates.iter().map(|term| asker.question(&after(term))).collect();
+                let place = (creation.thread, child.start);
+                self.reach(asker, place, &[&own, &guard, &starts], &questions, parent)?;
             }
         }
         Ok(())
     }
 
-    fn interference(&mut self, asker: &mut Asker, known: &mut Known, id: StateId) -> Result<(), Stop> {
+    fn interference(&mut self, asker: &mut Asker, id: StateId) -> Result<(), Stop> {
         let State { thread, location, .. } = self.states[id];
+        let system = self.system;
         let from = std::mem::replace(&mut self.seen[id], self.steps.len());
+        if self.predicates[thread][location].is_empty() {
+            return Ok(());
+        }
+        let own = Rc::clone(&self.own[id]);
         for step in from..self.steps.len() {
             let (by, index) = self.steps[step];
             let (other, place) = (self.states[by].thread, self.states[by].location);
-            let system = self.system;
             if !system.can_be_two(thread, other) || !self.pairs.may_meet((thread, location), (other, place)) {
                 continue;
             }
-            let edge = &system.thread(other).edges[place][index];
-            let predicates = Rc::clone(&self.predicates[thread][location]);
-            let touches = |predicate: &Term| mentions(predicate, &mut |var| edge.changes(var));
-            if !predicates.iter().any(touches) {
-                continue;
-            }
-            let parts = [
-                self.terms[id].clone(),
-                system.other(&self.terms[by]),
-                system.other(&edge.guard),
-                self.pairs.apart(thread, other),
-            ];
-            let environment = self.environment;
-            let after = |term: &Term| interfered(system, edge, term, environment);
+            let (predicates, environment) = (&self.predicates[thread][location], self.environment);
+            let key = [(thread, location, 0), (other, place, index)];
+            let questions = self.after_other.entry(key).or_insert_with(|| {
+                let edge = &system.thread(other).edges[place][index];
+                let touches = |predicate: &Term| mentions(predicate, &mut |var| edge.changes(var));
+                let after = |term: &Term| asker.question(&interfered(system, edge, term, environment));
+                predicates.iter().any(touches).then(|| predicates.iter().map(after).collect())
+            });
+            let Some(questions) = questions.clone() else { continue };
+            let [_, guard] = self.guards(asker, (other, place, index));
+            let apart = self.apart(asker, thread, other);
+            let theirs = Rc::clone(&self.other[by]);
             let parent = Parent::Interference { from: id, by, edge: index };
-            self.reach(asker, known, (thread, location), &parts, after, parent)?;
+            let parts: [&[Literal]; 4] = [&own, &theirs, &guard, &apart];
+            self.reach(asker, (thread, location), &parts, &questions, parent)?;
         }
         Ok(())
     }
@@ -200,27 +239,13 @@ impl<'s> Reach<'s> {
     fn reach(
         &mut self,
         asker: &mut Asker,
-        known: &mut Known,
         place: (ThreadIndex, LocationIndex),
-        parts: &[Term],
-        after: impl Fn(&Term) -> Term,
+        parts: &[&[Literal]],
+        questions: &[Literal],
         parent: Parent,
     ) -> Result<(), Stop> {
-        let predicates = Rc::clone(&self.predicates[place.0][place.1]);
-        let questions: Vec<Term> = predicates.iter().map(after).collect();
-        let mut before: Vec<Term> = parts.iter().filter(|part| !part.is_true()).cloned().collect();
-        before.sort_unstable();
-        let key = (before, questions);
-        let values = match known.valuations.get(&key) {
-            Some(values) => Rc::clone(values),
-            None => {
-                let values = Rc::new(asker.valuations(&key.0, &key.1)?);
-                known.valuations.insert(key, Rc::clone(&values));
-                values
-            }
-        };
-        for cube in values.iter() {
-            let cube = Rc::new(cube.clone());
+        for cube in asker.valuations(parts, questions)? {
+            let cube = Rc::new(cube);
             let key = (place.0, place.1, Rc::clone(&cube));
             if self.index.contains_key(&key) {
                 continue;
@@ -229,11 +254,14 @@ impl<'s> Reach<'s> {
                 return Err(Stop::States);
             }
             self.index.insert(key, self.states.len());
+            let predicates = &self.predicates[place.0][place.1];
             let literals = predicates.iter().zip(cube.iter());
             let term = Term::and(literals.map(|(term, value)| if *value { term.clone() } else { term.negated() }));
+            self.own.push(asker.formula(&term));
+            self.other.push(asker.formula(&self.system.other(&term)));
             self.terms.push(term);
             self.seen.push(0);
-            self.states.push(State { thread: place.0, location: place.1, cube, parent });
+            self.states.push(State { thread: place.0, location: place.1, parent });
         }
         Ok(())
     }
@@ -246,6 +274,8 @@ impl<'s> Reach<'s> {
     ) -> Result<Option<(usize, StateId, StateId)>, Stop> {
         for (index, conflict) in conflicts.iter().enumerate() {
             let (first, second) = (conflict.first, conflict.second);
+            let apart = self.apart(asker, first.0, second.0);
+            let overlap = asker.formula(&conflict.overlap);
             let at = |place: (ThreadIndex, LocationIndex)| -> Vec<StateId> {
                 let here = |id: &StateId| (self.states[*id].thread, self.states[*id].location) == place;
                 (0..self.states.len()).filter(here).collect()
@@ -255,12 +285,7 @@ impl<'s> Reach<'s> {
                     if self.apart.contains(&(index, a, b)) {
                         continue;
                     }
-                    let parts = [
-                        self.terms[a].clone(),
-                        self.system.other(&self.terms[b]),
-                        self.pairs.apart(first.0, second.0),
-                        conflict.overlap.clone(),
-                    ];
+                    let parts: [&[Literal]; 4] = [&self.own[a], &self.other[b], &apart, &overlap];
                     if asker.is_satisfiable(&parts)? {
                         return Ok(Some((index, a, b)));
                     }

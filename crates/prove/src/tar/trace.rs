@@ -34,6 +34,28 @@ pub(crate) struct Part {
     pub(crate) point: usize,
     /// Over the variables of the thread there; `None`: nothing that one thread can say.
     pub(crate) fact: Option<Term>,
+    pub(crate) kind: Kind,
+}
+
+/// In the order in which parts are better left out of a proof: what is left says more, or lasts longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Who wrote or holds something.
+    Ghost,
+    /// Which variable was copied to which.
+    Copy,
+    Condition,
+}
+
+fn kind_of(fact: Option<&Term>, is_copy: bool) -> Kind {
+    let is_ghost = |term: &Term| {
+        crate::system::mentions(term, &mut |var| var.name.starts_with("w.") || var.name.starts_with("o."))
+    };
+    match fact {
+        Some(fact) if is_ghost(fact) => Kind::Ghost,
+        _ if is_copy => Kind::Copy,
+        _ => Kind::Condition,
+    }
 }
 
 #[derive(Debug, Default)]
@@ -67,12 +89,12 @@ pub(crate) fn of_conflict<'s>(
     let both = |maker: &mut Maker<'s, '_>, term: &Term| maker.both(term, &first.1, &second.1);
     for literal in literals(&pairs.apart(conflict.first.0, conflict.second.0)) {
         let term = both(&mut maker, &literal);
-        maker.formula.parts.push(Part { term, trace: first.0, point, fact: None });
+        maker.formula.parts.push(Part { term, trace: first.0, point, fact: None, kind: Kind::Condition });
     }
     for literal in literals(&conflict.overlap) {
         let term = both(&mut maker, &literal);
         let own = !crate::system::mentions(&literal, &mut |var| var.name.ends_with('\''));
-        maker.formula.parts.push(Part { term, trace: first.0, point, fact: own.then_some(literal) });
+        maker.formula.parts.push(Part { term, trace: first.0, point, fact: own.then_some(literal), kind: Kind::Condition });
     }
     maker.formula
 }
@@ -107,7 +129,8 @@ impl<'s> Maker<'s, '_> {
         let mut values = Values::new();
         for literal in literals(&system.initial).into_iter().chain(literals(&system.thread(system.first).starts_with)) {
             let term = self.value(&literal, &mut values);
-            self.formula.parts.push(Part { term, trace, point: 0, fact: Some(literal) });
+            let kind = kind_of(Some(&literal), false);
+            self.formula.parts.push(Part { term, trace, point: 0, fact: Some(literal), kind });
         }
         for (point, pair) in chain.windows(2).enumerate() {
             let (from, to) = (pair[0], pair[1]);
@@ -138,7 +161,8 @@ impl<'s> Maker<'s, '_> {
 
     fn push(&mut self, trace: usize, point: usize, literal: &Term, values: &mut Values) {
         let term = self.value(literal, values);
-        self.formula.parts.push(Part { term, trace, point, fact: Some(literal.clone()) });
+        let kind = kind_of(Some(literal), false);
+        self.formula.parts.push(Part { term, trace, point, fact: Some(literal.clone()), kind });
     }
 
     fn own(&mut self, trace: usize, point: usize, edge: &Edge, values: &mut Values) {
@@ -165,7 +189,8 @@ impl<'s> Maker<'s, '_> {
             let version = self.version(&var);
             let says_itself = crate::system::mentions(&value, &mut |used| edge.changes(used) || is_input(&used.name));
             let fact = (!says_itself).then(|| Term::from(var.clone()).equals(&value));
-            self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact });
+            let kind = kind_of(fact.as_ref(), !value.variables().iter().all(|used| is_fixed(&used.name)));
+            self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact, kind });
             values.insert(var, version);
         }
     }
@@ -217,12 +242,13 @@ impl<'s> Maker<'s, '_> {
             let term = self.shared_value(&literal, values, &mut others);
             let is_common = !crate::system::mentions(&literal, &mut |var| !(system.is_shared)(&var.name));
             let fact = is_common.then_some(literal);
-            self.formula.parts.push(Part { term, trace, point, fact });
+            let kind = kind_of(fact.as_ref(), false);
+            self.formula.parts.push(Part { term, trace, point, fact, kind });
         }
         let apart = self.pairs.apart(thread, self.reach.states[by].thread);
         for literal in literals(&apart) {
             let term = self.both(&literal, values, &others);
-            self.formula.parts.push(Part { term, trace, point, fact: None });
+            self.formula.parts.push(Part { term, trace, point, fact: None, kind: Kind::Condition });
         }
         let new: Vec<(Var, Term, Term)> = edge
             .updates
@@ -236,7 +262,8 @@ impl<'s> Maker<'s, '_> {
                 let mut is_lost = |used: &Var| edge.changes(used) || !(system.is_shared)(&used.name);
                 let is_said = !crate::system::mentions(&value, &mut is_lost);
                 let fact = is_said.then(|| Term::from(var.clone()).equals(&value));
-                self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact });
+                let kind = kind_of(fact.as_ref(), !value.variables().iter().all(|used| is_fixed(&used.name)));
+                self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact, kind });
             }
             values.insert(var, version);
         }
@@ -286,7 +313,7 @@ impl<'s> Maker<'s, '_> {
             .collect();
         equal.sort_unstable();
         for term in equal {
-            self.formula.parts.push(Part { term, trace: 0, point: 0, fact: None });
+            self.formula.parts.push(Part { term, trace: 0, point: 0, fact: None, kind: Kind::Condition });
         }
     }
 
@@ -304,6 +331,11 @@ impl<'s> Maker<'s, '_> {
             })
         })
     }
+}
+
+/// What never changes for a thread.
+fn is_fixed(name: &str) -> bool {
+    name == "tid" || is_rigid(name)
 }
 
 /// Constants of an execution.
