@@ -11,6 +11,7 @@ pub mod explored;
 mod names;
 mod path;
 mod problem;
+pub mod proved;
 mod race;
 mod refusal;
 mod replay;
