@@ -70,9 +70,9 @@ setup: this system has no apt. Please install
         Fedora    dnf install clang$LLVM_MAJOR llvm$LLVM_MAJOR-devel
         Arch      pacman -S clang$LLVM_MAJOR llvm$LLVM_MAJOR
         macOS     brew install llvm@$LLVM_MAJOR
-  - a C compiler and linker called cc, and the development files of z3, zlib and zstd
+  - a C compiler and linker called cc, pkg-config, and the development files of z3, zlib and zstd
   - for 32-bit programs (--data-model ILP32): the 32-bit C library headers
-  - for the tests: csmith with its headers, valgrind
+  - for the tests: csmith with its headers, cvc5, valgrind
 and set LLVM_SYS_191_PREFIX to the folder that holds bin/llvm-config when it is not $LLVM_PREFIX.
 END
 }
