@@ -28,6 +28,7 @@ use raddle_facts::{Start, ThreadProof};
 use raddle_ir::Program;
 use raddle_libmodel::Models;
 use raddle_logic::Term;
+use raddle_smt::Checker;
 use std::cell::{Cell, RefCell};
 
 /// Says whether formulas hold whatever their variables are.
@@ -41,6 +42,16 @@ pub enum Validity {
     Invalid,
     /// And why.
     Unknown(String),
+}
+
+impl Judge for Checker {
+    fn valid(&mut self, claim: &Term) -> Validity {
+        match Checker::valid(self, claim) {
+            raddle_smt::Validity::Valid => Validity::Valid,
+            raddle_smt::Validity::Invalid(_) => Validity::Invalid,
+            raddle_smt::Validity::Unknown(why) => Validity::Unknown(why),
+        }
+    }
 }
 
 /// What is refused as too large.

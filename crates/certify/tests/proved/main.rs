@@ -1,7 +1,6 @@
 //! Proofs over threads with invariants written by hand: what holds is accepted; changed invariants, places left out and buggy twins are
 //! refused.
 
-mod judge;
 mod subject;
 
 use subject::Subject;

@@ -12,9 +12,8 @@ use raddle_frontend::{Request, load};
 use raddle_ir::{BlockId, FunctionId, Program, SiteId, program_hash};
 use raddle_libmodel::{CondOp, Effect, Models};
 use raddle_lockset::{Options, analyse};
+use raddle_smt::{Checker, Limits as Budget};
 use std::path::Path;
-
-use crate::judge::Cvc5;
 
 pub struct Subject {
     pub program: Program,
@@ -72,7 +71,7 @@ impl Subject {
     }
 
     pub fn check_proof(&self, proof: &ThreadProof) -> Result<Checked, Refusal> {
-        check(&self.program, &self.models, proof, &mut Cvc5, &Limits::default())
+        check(&self.program, &self.models, proof, &mut Checker::new(Budget::default()), &Limits::default())
     }
 }
 
