@@ -138,7 +138,7 @@ impl Queries<'_, '_, '_> {
         let Some(outcomes) = self.model.step(place)? else {
             return self.arrive(asker, place, self.model.onwards(self.places, place)?);
         };
-        for outcome in outcomes.into_iter().filter(|outcome| !outcome.state.is_impossible()) {
+        for outcome in outcomes.into_iter().filter(|outcome| !outcome.state.condition().is_false()) {
             self.creation(asker, place, &outcome)?;
             self.arrive(asker, place, self.model.after(self.places, place.thread, &outcome)?)?;
             let shared = |name: &str| Variable::named(name).is_some_and(|variable| !variable.is_private());

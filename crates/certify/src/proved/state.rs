@@ -15,13 +15,15 @@ pub(super) struct State {
     /// New values, by the name of the variable. What is not here is as it was.
     values: BTreeMap<String, Term>,
     pub conditions: Vec<Term>,
+    /// Conditions up to here can hold together, as far as their shape tells.
+    looked_at: usize,
     /// The innermost activation last; all others stand at their calls. Empty: the thread has ended.
     pub frames: Vec<Spot>,
 }
 
 impl State {
     pub fn at(frames: Vec<Spot>) -> State {
-        State { values: BTreeMap::new(), conditions: Vec::new(), frames }
+        State { values: BTreeMap::new(), conditions: Vec::new(), looked_at: 0, frames }
     }
 
     /// The value of a variable now.
@@ -45,8 +47,9 @@ impl State {
     }
 
     /// *Must*: by the shape of the conditions alone.
-    pub fn is_impossible(&self) -> bool {
-        self.condition().is_false()
+    pub fn is_impossible(&mut self) -> bool {
+        let is_new = std::mem::replace(&mut self.looked_at, self.conditions.len()) != self.conditions.len();
+        is_new && self.condition().is_false()
     }
 
     pub fn condition(&self) -> Term {

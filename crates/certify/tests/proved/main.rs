@@ -1,6 +1,7 @@
 //! Proofs over threads with invariants written by hand: what holds is accepted; changed invariants, places left out and buggy twins are
 //! refused.
 
+mod fixtures;
 mod subject;
 
 use subject::Subject;

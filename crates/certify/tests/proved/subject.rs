@@ -28,6 +28,15 @@ impl Subject {
         let lines: Vec<&str> = text.lines().collect();
         let program = load(&Request { inputs: vec![path], ..Request::default() }).expect("a program").program;
         let models = Models::resolve(&program, &Config::default());
+        let subject = Subject::with(program, models, &lines).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let standing = subject.standing();
+        assert!(!standing.open().is_empty(), "{name}: static rules exclude all races");
+        drop(standing);
+        subject
+    }
+
+    /// Refused: facts that are not closed.
+    pub fn with(program: Program, models: Models, lines: &[&str]) -> Result<Subject, Refusal> {
         let analysis = analyse(&program, &models, &Options::default()).expect("the engine's own recipe");
         let statics = StaticProof {
             program: format!("{:032x}", program_hash(&program)),
@@ -37,26 +46,35 @@ impl Subject {
             recipe: analysis.recipe.clone(),
             facts: analysis.facts.clone(),
         };
-        let standing =
-            Standing::of(&program, &models, &statics).unwrap_or_else(|why| panic!("{name}: {why}"));
-        assert!(!standing.open().is_empty(), "{name}: static rules exclude all races");
-        let mut maker = Maker { standing: &standing, lines: &lines, found: Vec::new() };
+        let standing = Standing::of(&program, &models, &statics)?;
+        let mut maker = Maker { standing: &standing, lines, found: Vec::new() };
         for (thread, facts) in statics.facts.threads.threads.iter() {
             maker.function(thread, facts.entry, &mut Vec::new());
         }
         let mut locations = maker.found;
         locations.sort();
         locations.dedup();
-        Subject { program, models, proof: ThreadProof { statics: statics.clone(), locations } }
+        drop(standing);
+        Ok(Subject { program, models, proof: ThreadProof { statics, locations } })
+    }
+
+    fn standing(&self) -> Standing<'_> {
+        Standing::of(&self.program, &self.models, &self.proof.statics).expect("it was closed")
     }
 
     pub fn check(&self) -> Result<Checked, Refusal> {
         self.check_proof(&self.proof)
     }
 
+    pub fn is_start(&self, location: &Location) -> bool {
+        let entry = self.proof.statics.facts.threads.threads[location.thread].entry;
+        let first = (location.function, location.block, location.index) == (entry, BlockId(0), 0);
+        location.stack.is_empty() && first
+    }
+
     /// Whether a thread starts there, waits there, or could be seen to do something.
     pub fn is_needed(&self, location: &Location) -> bool {
-        let standing = Standing::of(&self.program, &self.models, &self.proof.statics).expect("it was closed");
+        let standing = self.standing();
         let Location { function, block, index, .. } = *location;
         let spot = Spot { function, block, index: index as usize };
         is_visible(&standing, spot) || location.stack.is_empty() && (block, index) == (BlockId(0), 0)
@@ -64,7 +82,7 @@ impl Subject {
 
     /// Whether a thread there stands before an access of an open pair.
     pub fn may_race(&self, location: &Location) -> bool {
-        let standing = Standing::of(&self.program, &self.models, &self.proof.statics).expect("it was closed");
+        let standing = self.standing();
         let Location { function, block, index, .. } = *location;
         let spot = Spot { function, block, index: index as usize };
         standing.open().iter().any(|open| open.accesses.iter().any(|access| access.at == spot))
@@ -87,6 +105,10 @@ struct Maker<'m, 'a> {
 
 impl Maker<'_, '_> {
     fn function(&mut self, thread: ThreadId, function: FunctionId, stack: &mut Vec<SiteId>) {
+        // Recursion is refused anyway.
+        if stack.len() > 20 {
+            return;
+        }
         let body = &self.standing.program().functions[function];
         if stack.is_empty() {
             self.add(thread, stack, Spot { function, block: BlockId(0), index: 0 }, Phase::Before);
