@@ -15,6 +15,8 @@ mod names;
 mod places;
 mod queries;
 mod state;
+#[cfg(test)]
+mod tests;
 mod text;
 mod walk;
 

@@ -17,38 +17,118 @@ use raddle_logic::{Node, Op, Sort, Term, Var};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 pub(super) fn check(model: &Model<'_, '_>, places: &Places, judge: &mut dyn Judge) -> Result<usize, Refusal> {
-    let mut asker = Asker { model, judge, asked: HashSet::new() };
-    let mut queries = Queries { model, places, steps: Vec::new() };
-    queries.initiation(&mut asker)?;
-    for place in &places.list {
-        queries.moves(&mut asker, place)?;
-    }
-    queries.interference(&mut asker)?;
-    queries.races(&mut asker)?;
+    let mut asker = Asker { model, judge, asked: HashSet::new(), policy: Policy::Stop };
+    all(model, places, &mut asker)?;
     Ok(asker.asked.len())
+}
+
+/// The place, and the parts of its invariant that do not follow; without a place, what no weaker invariant helps against.
+#[cfg(test)]
+pub(super) type Failure = (Option<usize>, Vec<Term>);
+
+/// Everything that does not follow.
+#[cfg(test)]
+pub(super) fn failures(
+    model: &Model<'_, '_>,
+    places: &Places,
+    judge: &mut dyn Judge,
+) -> Result<Vec<Failure>, Refusal> {
+    let mut asker = Asker { model, judge, asked: HashSet::new(), policy: Policy::Collect(Vec::new()) };
+    all(model, places, &mut asker)?;
+    match asker.policy {
+        Policy::Collect(found) => Ok(found),
+        Policy::Stop => Ok(Vec::new()),
+    }
+}
+
+fn all<'m>(
+    model: &'m Model<'_, '_>,
+    places: &'m Places,
+    asker: &mut Asker<'_, '_, '_>,
+) -> Result<(), Refusal> {
+    let mut queries = Queries { model, places, steps: Vec::new() };
+    queries.initiation(asker)?;
+    for place in &places.list {
+        queries.moves(asker, place)?;
+    }
+    queries.interference(asker)?;
+    queries.races(asker)
 }
 
 struct Asker<'m, 's, 'a> {
     model: &'m Model<'s, 'a>,
     judge: &'m mut dyn Judge,
     asked: HashSet<Term>,
+    policy: Policy,
+}
+
+/// What becomes of a claim that is not valid.
+enum Policy {
+    Stop,
+    #[cfg(test)]
+    Collect(Vec<Failure>),
+}
+
+/// What has to follow.
+struct Goal {
+    /// The place whose invariant it is.
+    place: Option<usize>,
+    /// Parts of the invariant as they are written, and as they are to follow.
+    parts: Vec<(Term, Term)>,
+}
+
+impl Goal {
+    fn of(place: usize, invariant: &Term, mut as_now: impl FnMut(&Term) -> Term) -> Goal {
+        let parts = conjuncts(invariant).into_iter().map(|part| (part.clone(), as_now(&part))).collect();
+        Goal { place: Some(place), parts }
+    }
+
+    fn only(goal: Term) -> Goal {
+        Goal { place: None, parts: vec![(goal.clone(), goal)] }
+    }
 }
 
 impl Asker<'_, '_, '_> {
     /// Whether the goal follows.
-    fn ask(&mut self, at: Spot, rule: &'static str, given: &[Term], goal: &Term) -> Result<(), Refusal> {
+    fn ask(&mut self, at: Spot, rule: &'static str, given: &[Term], goal: Goal) -> Result<(), Refusal> {
         let known = Term::and(given.iter().cloned());
         if known.is_false() {
             return Ok(());
         }
-        let facts = conjuncts(&known);
-        let open: Vec<Term> = conjuncts(goal).into_iter().filter(|part| !facts.contains(part)).collect();
-        let goal = Term::and(open);
+        let facts: BTreeSet<Term> = conjuncts(&known).into_iter().collect();
+        let mut parts = goal.parts;
+        parts.retain(|(_, part)| !facts.contains(part));
+        let code = self.model.standing.code();
+        match self.follows(&known, &Term::and(parts.iter().map(|(_, part)| part.clone()))) {
+            Validity::Valid => return Ok(()),
+            Validity::Unknown(why) if matches!(self.policy, Policy::Stop) => {
+                return code.refuse_at(at, "solver", why);
+            }
+            Validity::Invalid | Validity::Unknown(_) => {}
+        }
+        parts.retain(|(_, part)| self.follows(&known, part) != Validity::Valid);
+        match &mut self.policy {
+            Policy::Stop => {
+                let parts = Term::and(parts.into_iter().map(|(part, _)| part));
+                let place = goal
+                    .place
+                    .map_or(String::new(), |place| format!(" in the invariant of location {place}"));
+                code.refuse_at(at, rule, format!("{parts}{place} does not follow from {known}"))
+            }
+            #[cfg(test)]
+            Policy::Collect(found) => {
+                found.push((goal.place, parts.into_iter().map(|(part, _)| part).collect()));
+                Ok(())
+            }
+        }
+    }
+
+    fn follows(&mut self, known: &Term, goal: &Term) -> Validity {
         if goal.is_true() {
-            return Ok(());
+            return Validity::Valid;
         }
         let mut constants = BTreeSet::new();
-        for term in [&known, &goal] {
+        for term in [known, goal] {
             term.each_variable(&mut |var| {
                 let named = Variable::named(&var.name);
                 if matches!(named, Some(Variable::Address(_) | Variable::Function(_))) {
@@ -57,23 +137,15 @@ impl Asker<'_, '_, '_> {
             });
         }
         let defined = constants.into_iter().map(|var: Var| Term::from(var).is_nonzero());
-        let claim = Term::and(defined.chain([known])).implies(&goal);
+        let claim = Term::and(defined.chain([known.clone()])).implies(goal);
         if claim.is_true() || self.asked.contains(&claim) {
-            return Ok(());
+            return Validity::Valid;
         }
         let verdict = self.judge.valid(&claim);
-        match verdict {
-            Validity::Valid => {
-                self.asked.insert(claim);
-                Ok(())
-            }
-            Validity::Invalid => {
-                self.model.standing.code().refuse_at(at, rule, format!("not valid: {claim}"))
-            }
-            Validity::Unknown(why) => {
-                self.model.standing.code().refuse_at(at, "solver", format!("{why}: {claim}"))
-            }
+        if verdict == Validity::Valid {
+            self.asked.insert(claim);
         }
+        verdict
     }
 }
 
@@ -104,9 +176,9 @@ impl Queries<'_, '_, '_> {
         code.program.functions[entry].params.iter().map(|param| (param.reg, None)).collect()
     }
 
-    fn start_of(&self, thread: ThreadId) -> Option<&Place> {
+    fn start_of(&self, thread: ThreadId) -> Option<usize> {
         let entry = self.model.standing.code().facts.threads.threads[thread].entry;
-        self.places.find(thread, &start(entry), Phase::Before).map(|place| &self.places.list[place])
+        self.places.find(thread, &start(entry), Phase::Before)
     }
 
     fn initiation(&self, asker: &mut Asker<'_, '_, '_>) -> Result<(), Refusal> {
@@ -125,7 +197,8 @@ impl Queries<'_, '_, '_> {
                 state.set(&Variable::Writer(*cell).term(THREAD_BITS), Term::bits(0, THREAD_BITS));
             }
             let given = [thread_is_named(), state.condition()];
-            asker.ask(at, "initiation", &given, &state.before(&place.invariant))?;
+            let goal = Goal::of(place, &self.places.list[place].invariant, |part| state.before(part));
+            asker.ask(at, "initiation", &given, goal)?;
         }
         Ok(())
     }
@@ -157,10 +230,10 @@ impl Queries<'_, '_, '_> {
             given.extend(state.conditions.iter().cloned());
             match end {
                 End::Location(next) => {
-                    let goal = state.before(&self.places.list[next].invariant);
-                    asker.ask(place.spot(), "consecution", &given, &goal)?;
+                    let goal = Goal::of(next, &self.places.list[next].invariant, |part| state.before(part));
+                    asker.ask(place.spot(), "consecution", &given, goal)?;
                 }
-                End::Stuck(at, why) => asker.ask(at, why, &given, &Term::truth(false))?,
+                End::Stuck(at, why) => asker.ask(at, why, &given, Goal::only(Term::truth(false)))?,
             }
         }
         Ok(())
@@ -185,21 +258,23 @@ impl Queries<'_, '_, '_> {
             given.push(of_other(&thread()).differs(&outcome.state.now(&writer)));
         }
         let Some(first) = self.start_of(created.thread) else {
-            return asker.ask(at, "the start of a thread is no location", &given, &Term::truth(false));
+            let never = Goal::only(Term::truth(false));
+            return asker.ask(at, "the start of a thread is no location", &given, never);
         };
         // The parameters are the creator's terms; what else is private is the new thread's own.
         let mut fresh = State::at(Vec::new());
         self.model.started(&mut fresh, entry, &created.parameters);
         given.extend(fresh.conditions.iter().cloned());
-        let goal = first.invariant.substitute(&mut |var: &Var| {
+        let mut there = |var: &Var| {
             let variable = Term::from(var.clone());
             match Variable::named(&var.name).is_some_and(Variable::is_private) {
                 true if fresh.changes(&var.name) => Some(fresh.now(&variable)),
                 true => Some(of_other(&variable)),
                 false => Some(outcome.state.now(&variable)),
             }
-        });
-        asker.ask(at, "creation", &given, &goal)
+        };
+        let goal = Goal::of(first, &self.places.list[first].invariant, |part| part.substitute(&mut there));
+        asker.ask(at, "creation", &given, goal)
     }
 
     fn interference(&self, asker: &mut Asker<'_, '_, '_>) -> Result<(), Refusal> {
@@ -209,19 +284,19 @@ impl Queries<'_, '_, '_> {
             let changed: BTreeMap<String, Term> = (step.state.changed().filter(|name| shared(name)))
                 .filter_map(|name| Some((name.to_owned(), step.state.now(&self.shared_variable(name)?))))
                 .collect();
-            for place in &self.places.list {
+            for (index, place) in self.places.list.iter().enumerate() {
                 let touched =
                     |part: &Term| part.variables().iter().any(|var| changed.contains_key(&*var.name));
-                let parts = conjuncts(&place.invariant).into_iter().filter(touched);
-                let goal = Term::and(parts.collect::<Vec<_>>());
-                if goal.is_true() || !self.may_meet(place, by) {
+                let parts: Vec<Term> = conjuncts(&place.invariant).into_iter().filter(touched).collect();
+                if parts.is_empty() || !self.may_meet(place, by) {
                     continue;
                 }
                 let mut given =
                     vec![place.invariant.clone(), of_other(&by.invariant), of_other(&step.condition)];
                 given.extend(self.two_threads(place, by));
-                let goal = goal.substitute(&mut |var: &Var| changed.get(&*var.name).map(of_other));
-                asker.ask(place.spot(), "non-interference", &given, &goal)?;
+                let mut now = |var: &Var| changed.get(&*var.name).map(of_other);
+                let goal = Goal::of(index, &Term::and(parts), |part| part.substitute(&mut now));
+                asker.ask(place.spot(), "non-interference", &given, goal)?;
             }
         }
         Ok(())
@@ -244,7 +319,7 @@ impl Queries<'_, '_, '_> {
                 for second in places(b.at).iter().filter(|second| self.may_meet(first, second)) {
                     let mut given = vec![first.invariant.clone(), of_other(&second.invariant)];
                     given.extend(self.two_threads(first, second));
-                    asker.ask(a.at, "race", &given, &self.overlap(a, b).negated())?;
+                    asker.ask(a.at, "race", &given, Goal::only(self.overlap(a, b).negated()))?;
                 }
             }
         }
