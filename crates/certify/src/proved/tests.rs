@@ -33,7 +33,7 @@ const MOST_CELLS: usize = 2;
 const MOST_LOCATIONS: usize = 30;
 
 /// One fixture of so many, but under `RADDLE_SOAK`.
-const SLICE: usize = 16;
+const SLICE: usize = 40;
 
 fn candidates(standing: &Standing<'_>) -> (Vec<Term>, Mentioned) {
     let mut cells = BTreeSet::new();
@@ -179,5 +179,5 @@ fn no_racy_fixture_is_proved() {
     let wrong: Vec<&String> =
         found.iter().filter(|one| one.1 == Truth::Race && one.2 == Ok(true)).map(|one| &one.0).collect();
     assert!(wrong.is_empty(), "racy and proved: {wrong:?}");
-    assert!(!only.is_empty() || racy >= 5, "{racy} racy");
+    assert!(!only.is_empty() || racy >= 3, "{racy} racy");
 }
