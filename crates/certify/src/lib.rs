@@ -4,6 +4,9 @@
 //! [`ConfirmedRace`] or [`ConfirmedProblem`] be made; nothing is called a race without one. Errs towards refusing: whatever does not
 //! replay exactly is refused, with the reason.
 
+#[cfg(test)]
+extern crate self as raddle_certify;
+
 mod confirmed;
 mod detector;
 mod doubt;
@@ -11,6 +14,7 @@ pub mod explored;
 mod names;
 mod path;
 mod problem;
+pub mod proved;
 mod race;
 mod refusal;
 mod replay;

@@ -86,6 +86,14 @@ impl<'a> Standing<'a> {
         self.code.proof
     }
 
+    pub(crate) fn code(&self) -> &Code<'a> {
+        &self.code
+    }
+
+    pub(crate) fn accesses(&self) -> &[Access<'a>] {
+        &self.accesses
+    }
+
     /// The site of the original program that a site of the expanded one is a copy of.
     pub fn origin(&self, site: SiteId) -> SiteId {
         self.code.origin(site)

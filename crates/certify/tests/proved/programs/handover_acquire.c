@@ -1,0 +1,38 @@
+// The flag is set and read by release and acquire alone.
+#include <pthread.h>
+#include <stdatomic.h>
+
+atomic_int flag;
+int data;
+
+void *producer(void *arg)
+{
+    for (;;) {
+        while (atomic_load_explicit(&flag, memory_order_acquire) != 0) {
+        }
+        data++;                 // INV: (= {m:flag} #x00000000)
+        atomic_store_explicit(&flag, 1, memory_order_release); // INV: (= {m:flag} #x00000000)
+    }
+    return arg;
+}
+
+void *consumer(void *arg)
+{
+    for (;;) {
+        while (atomic_load_explicit(&flag, memory_order_acquire) != 1) {
+        }
+        data--;                 // INV: (= {m:flag} #x00000001)
+        atomic_store_explicit(&flag, 0, memory_order_release); // INV: (= {m:flag} #x00000001)
+    }
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, producer, 0);
+    pthread_create(&b, 0, consumer, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
