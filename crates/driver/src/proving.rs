@@ -119,8 +119,12 @@ fn outcome(loaded: &Loaded, job: &Job, bounds: Bounds) -> Outcome {
                     }
                 }
                 locations.sort();
-                let proof = ThreadProof { statics: proof.clone(), locations };
-                return safe(&proof, &assumptions);
+                let mut proof = ThreadProof { statics: proof.clone(), locations };
+                proof.statics.assumptions = assumptions.iter().map(|id| (*id).to_owned()).collect();
+                return match certified(loaded, &proof, job, bounds) {
+                    Ok(()) => safe(&proof, &assumptions),
+                    Err(reason) => crate::outcome::unknown(vec![reason]),
+                };
             }
             Answer::Candidate { question, .. } => reasons = vec![reason(loaded, &open[question], "the formulas do not exclude it")],
             Answer::Stuck { question } => {
@@ -138,6 +142,29 @@ fn outcome(loaded: &Loaded, job: &Job, bounds: Bounds) -> Outcome {
         return no("nothing was tried".to_owned());
     }
     crate::outcome::unknown(reasons)
+}
+
+/// The engine's word is not enough: the checker must accept its proof.
+fn certified(loaded: &Loaded, proof: &ThreadProof, job: &Job, bounds: Bounds) -> Result<(), UnknownReason> {
+    let limits = Limits {
+        deadline: bounds.time.map(|time| bounds.began + time),
+        stop: Arc::clone(&job.stop),
+        ..Limits::default()
+    };
+    let mut judge = raddle_smt::Checker::new(limits);
+    let most = raddle_certify::proved::Limits::default();
+    match raddle_certify::proved::check(&loaded.program, &loaded.models, proof, &mut judge, &most) {
+        Ok(checked) => {
+            if std::env::var_os("RADDLE_PROVE_TRACE").is_some() {
+                eprintln!("accepted: {} {:?}", checked.queries, judge.counts());
+            }
+            Ok(())
+        }
+        Err(refusal) => Err(UnknownReason {
+            place: refusal.place.map(|site| place(&loaded.program, site)).unwrap_or_default(),
+            text: crate::bug(&format!("the proof was refused ({refusal})")).text,
+        }),
+    }
 }
 
 fn safe(proof: &ThreadProof, assumptions: &BTreeSet<&'static str>) -> Outcome {

@@ -39,7 +39,7 @@ pub(crate) fn lock((object, offset): (ObjectId, i64)) -> Var {
 
 /// Who holds it exclusively.
 pub(crate) fn owner((object, offset): (ObjectId, i64)) -> Var {
-    Var::new(format!("o.{}.{offset}", object.0), Sort::Bits(TID_BITS))
+    Var::new(format!("l.{}.{offset}", object.0), Sort::Bits(TID_BITS))
 }
 
 pub(crate) fn tid() -> Var {
@@ -55,7 +55,7 @@ pub(crate) fn function(program: &Program, function: FunctionId) -> Var {
 }
 
 pub(crate) fn is_shared(name: &str) -> bool {
-    ["m.", "w.", "a.", "f.", "o."].iter().any(|prefix| name.starts_with(prefix))
+    ["m.", "w.", "a.", "f.", "l."].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Of types that formulas speak of.

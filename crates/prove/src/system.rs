@@ -36,6 +36,8 @@ pub struct Thread {
     pub starts_with: Term,
     /// Per location, the edges that leave it.
     pub edges: Vec<Vec<Edge>>,
+    /// Per location, what others may see of its visible operation, also if the thread does not come to another location.
+    pub steps: Vec<Vec<Step>>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +47,14 @@ pub struct Edge {
     /// Over the variables before the step, and inputs of the step.
     pub guard: Term,
     /// At once; the other variables keep their values.
+    pub updates: Vec<(Var, Term)>,
+}
+
+/// The visible operation alone.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub guard: Term,
+    /// Of shared variables.
     pub updates: Vec<(Var, Term)>,
     pub creates: Vec<Creation>,
 }
@@ -95,17 +105,15 @@ impl System {
     }
 }
 
-impl Edge {
-    pub fn changes(&self, var: &Var) -> bool {
-        self.updates.iter().any(|(changed, _)| changed == var)
-    }
+/// New values of variables, all at once.
+pub(crate) fn updated(updates: &[(Var, Term)], term: &Term) -> Term {
+    term.substitute(&mut |var| {
+        updates.iter().find(|(changed, _)| changed == var).map(|(_, value)| value.clone())
+    })
+}
 
-    /// The value of a term after the step, by the variables before it.
-    pub fn after(&self, term: &Term) -> Term {
-        term.substitute(&mut |var| {
-            self.updates.iter().find(|(changed, _)| changed == var).map(|(_, value)| value.clone())
-        })
-    }
+pub(crate) fn changes(updates: &[(Var, Term)], var: &Var) -> bool {
+    updates.iter().any(|(changed, _)| changed == var)
 }
 
 pub fn suffixed(var: &Var, suffix: &str) -> Var {

@@ -1,7 +1,7 @@
 //! The paper's examples as systems made by hand.
 
 use raddle_logic::{Sort, Term, Var};
-use raddle_prove::system::{Conflict, Edge, LocationIndex, Pairs, System, Thread, ThreadIndex};
+use raddle_prove::system::{Conflict, Edge, LocationIndex, Pairs, Step, System, Thread, ThreadIndex};
 use raddle_prove::tar::{Answer, Environment, run};
 use raddle_prove::{Asker, tar};
 use raddle_smt::{Limits, Solver};
@@ -36,7 +36,12 @@ fn is(name: &str, value: u128) -> Term {
 
 fn edge(to: LocationIndex, guard: Term, updates: &[(&str, Term)]) -> Edge {
     let updates = updates.iter().map(|(name, value)| (var(name), value.clone())).collect();
-    Edge { to: Some(to), guard, updates, creates: Vec::new() }
+    Edge { to: Some(to), guard, updates }
+}
+
+fn step(edge: &Edge) -> Step {
+    let shared = edge.updates.iter().filter(|(var, _)| var.name.starts_with('m'));
+    Step { guard: edge.guard.clone(), updates: shared.cloned().collect(), creates: Vec::new() }
 }
 
 fn yes() -> Term {
@@ -46,15 +51,19 @@ fn yes() -> Term {
 fn system(threads: Vec<Vec<Vec<Edge>>>, initial: Term, places: &[(usize, usize)]) -> System {
     let mut all: Vec<Thread> = threads
         .into_iter()
-        .map(|edges| Thread { name: "t".into(), many: false, start: 0, starts_with: yes(), edges })
+        .map(|edges| {
+            let steps = edges.iter().map(|edges| edges.iter().map(step).collect()).collect();
+            Thread { name: "t".into(), many: false, start: 0, starts_with: yes(), edges, steps }
+        })
         .collect();
     // A first thread that creates the others.
     let count = all.len();
     let creates = (0..count)
         .map(|thread| raddle_prove::system::Creation { thread, passes: Vec::new() })
         .collect();
-    let start = Edge { to: None, guard: yes(), updates: Vec::new(), creates };
-    all.push(Thread { name: "main".into(), many: false, start: 0, starts_with: yes(), edges: vec![vec![start]] });
+    let start = Step { guard: yes(), updates: Vec::new(), creates };
+    let (edges, steps) = (vec![Vec::new()], vec![vec![start]]);
+    all.push(Thread { name: "main".into(), many: false, start: 0, starts_with: yes(), edges, steps });
     let conflict = Conflict {
         first: (0, places[0].1),
         second: (1, places[1].1),

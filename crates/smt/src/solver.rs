@@ -213,10 +213,7 @@ impl Solver {
                 SatResult::Unsat => return Answer::Unsat,
                 SatResult::Unknown => {}
             }
-            let reason = self.reason(RESOURCES);
-            if reason != RESOURCES && reason != TIMEOUT {
-                return Answer::Unknown(reason);
-            }
+            // Where a limit is met before the search, no reason is given.
             resources -= FIRST_PART;
         }
         let timeout = self.limits.time(started.elapsed());

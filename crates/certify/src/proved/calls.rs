@@ -4,7 +4,9 @@
 //! starts and locks count. A step that creates a thread is over when the new thread is there.
 
 use super::Model;
-use super::names::{EXCLUSIVE, LOCK_BITS, Lock, SHARED, Variable, held, register};
+use super::names::{
+    EXCLUSIVE, LOCK_BITS, Lock, SHARED, THREAD_BITS, Variable, held, owner, register, thread,
+};
 use super::state::State;
 use crate::statics::returning::ends;
 use crate::statics::{Call, Held, Refusal, Run, Spot, Way};
@@ -125,6 +127,9 @@ impl Model<'_, '_> {
         for lock in &self.mentioned.locks {
             if self.standing.may_release(at, (lock.object, lock.offset)) {
                 state.set(&held(*lock), Term::bits(0, LOCK_BITS));
+                let now = state.now(&owner(*lock));
+                let free = Term::bits(0, THREAD_BITS);
+                state.set(&owner(*lock), Term::ite(&now.equals(&thread()), &free, &now));
             }
         }
         if matches!(effect, Effect::Cond(CondOp::Wait { .. }, _)) && phase == Phase::Before {
@@ -219,24 +224,28 @@ impl Model<'_, '_> {
             LockMode::Exclusive => Term::bits(EXCLUSIVE, LOCK_BITS),
             LockMode::Shared => Term::bits(SHARED, LOCK_BITS),
         };
-        let none = Term::bits(0, LOCK_BITS);
         let nonzero = |state: &State, reg: Reg| {
             let bits = self.width(self.standing.program().functions[at.function].regs[reg].ty)?;
             Some(state.now(&register(at.function, reg, bits)).is_nonzero())
         };
-        let value = match taken.held {
-            Held::No => none,
-            Held::Always(mode) => value(mode),
-            Held::IfZero(reg, mode) => match nonzero(state, reg) {
-                Some(condition) => Term::ite(&condition, &none, &value(mode)),
-                None => none,
-            },
-            Held::IfNonZero(reg, mode) => match nonzero(state, reg) {
-                Some(condition) => Term::ite(&condition, &value(mode), &none),
-                None => none,
-            },
+        // Whether the facts say that it is held, and how.
+        let known = match taken.held {
+            Held::No => None,
+            Held::Always(mode) => Some((Term::truth(true), mode)),
+            Held::IfZero(reg, mode) => nonzero(state, reg).map(|condition| (condition.negated(), mode)),
+            Held::IfNonZero(reg, mode) => nonzero(state, reg).map(|condition| (condition, mode)),
         };
-        state.set(&held(lock), value);
+        let none = Term::bits(0, LOCK_BITS);
+        let Some((is_held, mode)) = known else { return state.set(&held(lock), none) };
+        state.set(&held(lock), Term::ite(&is_held, &value(mode), &none));
+        if self.mentioned.locks.contains(&lock) {
+            let now = state.now(&owner(lock));
+            let free = Term::or([now.equals(&Term::bits(0, THREAD_BITS)), now.equals(&thread())]);
+            state.require(is_held.implies(&free));
+            if mode == LockMode::Exclusive {
+                state.set(&owner(lock), Term::ite(&is_held, &thread(), &now));
+            }
+        }
     }
 
     fn create(

@@ -16,6 +16,8 @@ pub(super) enum Variable {
     Writer(Cell),
     Register(FunctionId, Reg),
     Lock(Lock),
+    /// Who holds it exclusively.
+    Owner(Lock),
     Thread,
     Address(ObjectId),
     Function(FunctionId),
@@ -28,7 +30,7 @@ pub(super) struct Lock {
     pub offset: i64,
 }
 
-/// Bits of `tid` and `w`.
+/// Bits of `tid`, `w` and `l`.
 pub(super) const THREAD_BITS: u32 = 64;
 
 /// Bits of `h`, and its values besides 0.
@@ -49,6 +51,7 @@ impl fmt::Display for Variable {
             Variable::Writer(cell) => write!(f, "w.{}.{}.{}", cell.object.0, cell.offset, cell.bytes),
             Variable::Register(function, reg) => write!(f, "r.{}.{}", function.0, reg.0),
             Variable::Lock(lock) => write!(f, "h.{}.{}", lock.object.0, lock.offset),
+            Variable::Owner(lock) => write!(f, "l.{}.{}", lock.object.0, lock.offset),
             Variable::Thread => f.write_str("tid"),
             Variable::Address(object) => write!(f, "a.{}", object.0),
             Variable::Function(function) => write!(f, "f.{}", function.0),
@@ -63,11 +66,13 @@ impl Variable {
         let number = |index: usize| -> Option<u32> { parts.get(index)?.parse().ok() };
         let offset = |index: usize| -> Option<i64> { parts.get(index)?.parse().ok() };
         let cell = || Some(Cell { object: ObjectId(number(1)?), offset: offset(2)?, bytes: number(3)? });
+        let lock = || Some(Lock { object: ObjectId(number(1)?), offset: offset(2)? });
         let variable = match (parts[0], parts.len()) {
             ("m", 4) => Variable::Memory(cell()?),
             ("w", 4) => Variable::Writer(cell()?),
             ("r", 3) => Variable::Register(FunctionId(number(1)?), Reg(number(2)?)),
-            ("h", 3) => Variable::Lock(Lock { object: ObjectId(number(1)?), offset: offset(2)? }),
+            ("h", 3) => Variable::Lock(lock()?),
+            ("l", 3) => Variable::Owner(lock()?),
             ("tid", 1) => Variable::Thread,
             ("a", 2) => Variable::Address(ObjectId(number(1)?)),
             ("f", 2) => Variable::Function(FunctionId(number(1)?)),
@@ -93,9 +98,9 @@ impl Variable {
                 let info = code.program.functions.get(function)?.regs.get(reg)?;
                 width(standing, info.ty)?
             }
-            Variable::Lock(lock) => {
+            Variable::Lock(lock) | Variable::Owner(lock) => {
                 (is_object(lock.object) && standing.is_one_object(lock.object)).then_some(())?;
-                LOCK_BITS
+                if matches!(self, Variable::Owner(_)) { THREAD_BITS } else { LOCK_BITS }
             }
             Variable::Thread => THREAD_BITS,
             Variable::Address(object) => {
@@ -115,7 +120,11 @@ impl Variable {
     pub fn is_private(self) -> bool {
         match self {
             Variable::Register(..) | Variable::Lock(_) | Variable::Thread => true,
-            Variable::Memory(_) | Variable::Writer(_) | Variable::Address(_) | Variable::Function(_) => false,
+            Variable::Memory(_)
+            | Variable::Writer(_)
+            | Variable::Owner(_)
+            | Variable::Address(_)
+            | Variable::Function(_) => false,
         }
     }
 
@@ -145,6 +154,10 @@ pub(super) fn held(lock: Lock) -> Term {
     Variable::Lock(lock).term(LOCK_BITS)
 }
 
+pub(super) fn owner(lock: Lock) -> Term {
+    Variable::Owner(lock).term(THREAD_BITS)
+}
+
 pub(super) fn any(number: u64, bits: u32) -> Term {
     Term::var(format!("{ANY}{number}"), Sort::Bits(bits))
 }
@@ -163,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_spelling() {
-        for name in ["m.3.0.4", "w.3.8.8", "r.0.12", "h.2.40", "tid", "a.1", "f.9", "h.1.-8"] {
+        for name in ["m.3.0.4", "w.3.8.8", "r.0.12", "h.2.40", "l.2.40", "tid", "a.1", "f.9", "h.1.-8"] {
             assert_eq!(Variable::named(name).map(|variable| variable.to_string()).as_deref(), Some(name));
         }
         for name in

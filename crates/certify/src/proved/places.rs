@@ -64,7 +64,7 @@ impl Places {
             let sort = variable.sort(standing)?;
             match variable {
                 Variable::Memory(cell) | Variable::Writer(cell) => drop(self.mentioned.cells.insert(cell)),
-                Variable::Lock(lock) => drop(self.mentioned.locks.insert(lock)),
+                Variable::Lock(lock) | Variable::Owner(lock) => drop(self.mentioned.locks.insert(lock)),
                 Variable::Register(..) | Variable::Thread | Variable::Address(_) | Variable::Function(_) => {}
             }
             Some(sort)

@@ -5,7 +5,7 @@
 //! condition, not of whole paths. A race is looked for at both phases of a condition wait.
 
 use super::calls::Outcome;
-use super::names::{EXCLUSIVE, LOCK_BITS, THREAD_BITS, Variable, held, of_other, register, thread};
+use super::names::{EXCLUSIVE, LOCK_BITS, THREAD_BITS, Variable, held, of_other, owner, register, thread};
 use super::places::{Place, Places};
 use super::state::State;
 use super::walk::{End, Path, start};
@@ -196,6 +196,9 @@ impl Queries<'_, '_, '_> {
                 }
                 state.set(&Variable::Writer(*cell).term(THREAD_BITS), Term::bits(0, THREAD_BITS));
             }
+            for lock in &self.model.mentioned.locks {
+                state.set(&owner(*lock), Term::bits(0, THREAD_BITS));
+            }
             let given = [thread_is_named(), state.condition()];
             let goal = Goal::of(place, &self.places.list[place].invariant, |part| state.before(part));
             asker.ask(at, "initiation", &given, goal)?;
@@ -252,10 +255,11 @@ impl Queries<'_, '_, '_> {
         let mut given = vec![thread_is_named(), of_other(&thread_is_named()), place.invariant.clone()];
         given.extend(outcome.state.conditions.iter().cloned());
         given.push(of_other(&thread()).differs(&thread()));
-        for cell in &self.model.mentioned.cells {
-            let writer = Variable::Writer(*cell).term(THREAD_BITS);
-            given.push(of_other(&thread()).differs(&writer));
-            given.push(of_other(&thread()).differs(&outcome.state.now(&writer)));
+        let mentioned = self.model.mentioned;
+        let writers = mentioned.cells.iter().map(|cell| Variable::Writer(*cell).term(THREAD_BITS));
+        for named in writers.chain(mentioned.locks.iter().map(|lock| owner(*lock))) {
+            given.push(of_other(&thread()).differs(&named));
+            given.push(of_other(&thread()).differs(&outcome.state.now(&named)));
         }
         let Some(first) = self.start_of(created.thread) else {
             let never = Goal::only(Term::truth(false));

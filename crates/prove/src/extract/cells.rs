@@ -1,8 +1,8 @@
 //! Memory that has a variable, and what instructions do to it.
 
-use crate::ground::{Ground, Spot};
+use crate::ground::{Ground, Spot, Touch};
 use crate::names::Cell;
-use raddle_facts::ObjectKind;
+use raddle_facts::{ObjectId, ObjectKind, Offsets};
 use raddle_ir::{Inst, Operand, Ty};
 use raddle_logic::Term;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +42,10 @@ impl Cells {
                 cells.exact.insert(*spot, cell);
             }
         }
+        // What a call on a synchronisation object may touch changes though the facts know it as a read.
+        for touch in spots.iter().flat_map(|spot| ground.touches(*spot)).filter(|touch| touch.operates) {
+            all.retain(|cell| !touch.may_hit(*cell));
+        }
         cells.all = all.into_iter().take(MOST).collect();
         let kept = &cells.all;
         cells.exact.retain(|_, cell| kept.contains(cell));
@@ -50,16 +54,12 @@ impl Cells {
             let touches = ground.touches(*spot);
             let written = |cell: &&Cell| {
                 Some(*cell) != own
-                    && touches.iter().any(|touch| {
-                        let hits = |(object, at): &(raddle_facts::ObjectId, raddle_facts::Offsets)| {
-                            let there = raddle_facts::Offsets::exact(cell.offset);
-                            *object == cell.object
-                                && at.may_overlap(touch.bytes, there, u64::from(cell.bytes))
-                        };
-                        touch.write && !touch.operates && touch.targets.iter().any(hits)
-                    })
+                    && touches.iter().any(|touch| touch.write && !touch.operates && touch.may_hit(**cell))
             };
             let blurred: Vec<Cell> = cells.all.iter().filter(written).copied().collect();
+            for cell in &blurred {
+                blur(cells.order.entry(*cell).or_default(), inst(spot));
+            }
             if !blurred.is_empty() {
                 cells.blurred.insert(*spot, blurred);
             }
@@ -115,7 +115,8 @@ fn exact(ground: &dyn Ground, spot: Spot, inst: &Inst) -> Option<Cell> {
     let fits = is_memory && is_whole && at.is_exact() && touch.bytes == u64::from(bytes);
     let kind = ground.facts().points_to.objects[object].kind;
     let is_memory = match kind {
-        ObjectKind::Global(_) | ObjectKind::Heap(_) | ObjectKind::Stack(_) => ground.is_one_object(object),
+        ObjectKind::Global(global) => program.globals[global].init.is_some(),
+        ObjectKind::Heap(_) | ObjectKind::Stack(_) => ground.is_one_object(object),
         ObjectKind::ThreadLocal(_)
         | ObjectKind::Parameter(..)
         | ObjectKind::Function(_)
@@ -125,6 +126,25 @@ fn exact(ground: &dyn Ground, spot: Spot, inst: &Inst) -> Option<Cell> {
     };
     let shared = ground.facts().threads.shared[object];
     (fits && is_memory && shared).then_some(Cell { object, offset: at.low, bytes })
+}
+
+impl Touch {
+    fn may_hit(&self, cell: Cell) -> bool {
+        let hits = |(object, at): &(ObjectId, Offsets)| {
+            *object == cell.object
+                && at.may_overlap(self.bytes, Offsets::exact(cell.offset), u64::from(cell.bytes))
+        };
+        self.targets.iter().any(hits)
+    }
+}
+
+/// What an atomic operation that may be to the cell leaves of the order that its values give.
+fn blur(order: &mut Order, inst: &Inst) {
+    let mut exact = Order::default();
+    note(&mut exact, inst);
+    order.is_atomic |= exact.is_atomic;
+    order.is_weak |= exact.is_weak;
+    order.tainted_by_any |= exact.tainted_by_any || !exact.taints.is_empty();
 }
 
 fn note(order: &mut Order, inst: &Inst) {

@@ -9,7 +9,7 @@ mod walk;
 
 use crate::ground::{End, Ground, OpenPair, Spot};
 use crate::names::{self, TID_BITS};
-use crate::system::{Conflict, Creation, Edge, LocationIndex, Pairs, System, Thread, ThreadIndex};
+use crate::system::{Conflict, Creation, Edge, LocationIndex, Pairs, Step, System, Thread, ThreadIndex};
 use cells::Cells;
 use raddle_base::SiteId;
 use raddle_facts::{Location, ObjectId, ObjectKind, Phase, Spacing, Start, ThreadId};
@@ -18,7 +18,7 @@ use raddle_logic::{Op, Sort, Term, Var};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use values::Inputs;
-use walk::{Path, Walker};
+use walk::{Seen, Walker, Ways};
 
 /// Something that the model does not cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,17 +60,25 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
     let mut places = Vec::new();
     let mut all = Vec::new();
     for (_, entry) in &threads {
-        let (found, paths) = explore(&mut walker, *entry)?;
+        let (found, ways) = explore(&mut walker, *entry)?;
         places.push(found);
-        all.push(paths);
+        all.push(ways);
     }
     let mut systems = Vec::new();
-    for (index, paths) in all.into_iter().enumerate() {
+    for (index, list) in all.into_iter().enumerate() {
         let index_of = |place: &Place| places[index].binary_search(place).unwrap_or_default();
-        let edges = paths
-            .into_iter()
-            .map(|paths| paths.into_iter().map(|path| edge(ground, &threads, path, &index_of)).collect())
-            .collect::<Result<Vec<Vec<Edge>>, NotCovered>>()?;
+        let (mut edges, mut steps) = (Vec::new(), Vec::new());
+        for ways in list {
+            let edge = |path: walk::Path| Edge {
+                to: path.to.as_ref().map(index_of),
+                guard: path.guard,
+                updates: path.updates,
+            };
+            edges.push(ways.paths.into_iter().map(edge).collect());
+            steps.push(
+                ways.seen.into_iter().map(|seen| step(ground, &threads, seen)).collect::<Result<Vec<Step>, _>>()?,
+            );
+        }
         let (thread, entry) = threads[index];
         let name = ground.program().functions[entry].name;
         systems.push(Thread {
@@ -79,6 +87,7 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
             start: index_of(&start_of(entry)),
             starts_with: starts_with(&cells, &locks),
             edges,
+            steps,
         });
     }
     let ids: Vec<ThreadId> = threads.iter().map(|(thread, _)| *thread).collect();
@@ -140,8 +149,8 @@ fn start_of(entry: FunctionId) -> Place {
 }
 
 /// The places of a thread, sorted, with the ways on from each.
-fn explore(walker: &mut Walker<'_>, entry: FunctionId) -> Result<(Vec<Place>, Vec<Vec<Path>>), NotCovered> {
-    let mut known: BTreeMap<Place, Vec<Path>> = BTreeMap::new();
+fn explore(walker: &mut Walker<'_>, entry: FunctionId) -> Result<(Vec<Place>, Vec<Ways>), NotCovered> {
+    let mut known: BTreeMap<Place, Ways> = BTreeMap::new();
     let mut open = vec![start_of(entry)];
     while let Some(place) = open.pop() {
         if known.contains_key(&place) {
@@ -150,21 +159,16 @@ fn explore(walker: &mut Walker<'_>, entry: FunctionId) -> Result<(Vec<Place>, Ve
         if known.len() == MOST_LOCATIONS {
             return Err(NotCovered { site: None, text: "a thread with too many places" });
         }
-        let paths = walker.paths(&place)?;
-        open.extend(paths.iter().filter_map(|path| path.to.clone()));
-        known.insert(place, paths);
+        let ways = walker.ways(&place)?;
+        open.extend(ways.paths.iter().filter_map(|path| path.to.clone()));
+        known.insert(place, ways);
     }
     Ok(known.into_iter().unzip())
 }
 
-fn edge(
-    ground: &dyn Ground,
-    threads: &[(ThreadId, FunctionId)],
-    path: Path,
-    index_of: &impl Fn(&Place) -> LocationIndex,
-) -> Result<Edge, NotCovered> {
+fn step(ground: &dyn Ground, threads: &[(ThreadId, FunctionId)], seen: Seen) -> Result<Step, NotCovered> {
     let mut creates = Vec::new();
-    for (site, function, argument) in path.creates {
+    for (site, function, argument) in seen.creates {
         let is_it = |(thread, entry): &(ThreadId, FunctionId)| {
             *entry == function && ground.facts().threads.threads[*thread].start == Start::Created(site)
         };
@@ -178,7 +182,7 @@ fn edge(
         });
         creates.push(Creation { thread, passes: passes.into_iter().collect() });
     }
-    Ok(Edge { to: path.to.as_ref().map(index_of), guard: path.guard, updates: path.updates, creates })
+    Ok(Step { guard: seen.guard, updates: seen.updates, creates })
 }
 
 /// What a new thread knows of its own variables.
@@ -330,10 +334,11 @@ impl StaticPairs<'_> {
         let facts = self.ground.facts().threads.distinct.iter().filter(|fact| fact.thread == thread);
         let mut found = Vec::new();
         for fact in facts {
-            let Spacing::Apart { least, .. } = fact.spacing else { continue };
+            let Spacing::Apart { least, most } = fact.spacing else { continue };
             let Some(var) = names::register(program, fact.function, fact.reg) else { continue };
             let Sort::Bits(width) = var.sort else { continue };
-            if width < 64 && least >= 1 << width {
+            // Numbers that are further apart come close again.
+            if u128::from(least) + u128::from(most) > 1 << width.min(64) {
                 continue;
             }
             let (mine, theirs) =

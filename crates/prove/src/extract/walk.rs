@@ -22,8 +22,23 @@ pub(super) struct Path {
     pub(super) to: Option<Place>,
     pub(super) guard: Term,
     pub(super) updates: Vec<(Var, Term)>,
-    /// Creating site, start functions, argument.
+}
+
+/// What others may see of the visible instruction, whatever the thread comes to after it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) guard: Term,
+    /// Of shared variables.
+    pub(super) updates: Vec<(Var, Term)>,
+    /// Creating site, start function, argument.
     pub(super) creates: Vec<(SiteId, FunctionId, Term)>,
+}
+
+/// From one place.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    pub(super) paths: Vec<Path>,
+    pub(super) seen: Vec<Seen>,
 }
 
 pub(super) struct Walker<'g> {
@@ -54,7 +69,7 @@ enum Next {
 }
 
 impl Walker<'_> {
-    pub(super) fn paths(&mut self, place: &Place) -> Result<Vec<Path>, NotCovered> {
+    pub(super) fn ways(&mut self, place: &Place) -> Result<Ways, NotCovered> {
         let start = Walk {
             stack: place.stack.clone(),
             at: place.spot,
@@ -63,6 +78,7 @@ impl Walker<'_> {
         };
         let mut found = Vec::new();
         let mut open = Vec::new();
+        let mut ended = Vec::new();
         let inst = self.inst(place.spot);
         match (place.phase, inst) {
             (Phase::Waiting, _) => open.push(self.woken(start)),
@@ -70,10 +86,17 @@ impl Walker<'_> {
             (Phase::Before, None) => open.push(start),
             (Phase::Before, Some(_)) => match self.perform(start)? {
                 Next::On(walks) => open.extend(walks),
-                Next::Stops(walk, place) => found.push(path(walk, Some(place))),
-                Next::Ends(walk) => found.push(path(walk, None)),
+                Next::Stops(walk, place) => {
+                    ended.push(walk.clone());
+                    found.push(path(walk, Some(place)));
+                }
+                Next::Ends(walk) => {
+                    ended.push(walk.clone());
+                    found.push(path(walk, None));
+                }
             },
         }
+        let seen = open.iter().chain(&ended).map(seen).filter(Seen::matters).collect();
         let mut steps = 0;
         while let Some(walk) = open.pop() {
             steps += 1;
@@ -97,7 +120,7 @@ impl Walker<'_> {
             }
         }
         found.retain(|path| !path.guard.is_false());
-        Ok(found)
+        Ok(Ways { paths: found, seen })
     }
 
     fn inst(&self, spot: Spot) -> Option<&Inst> {
@@ -152,7 +175,7 @@ impl Walker<'_> {
                     let mut walk = walk.clone();
                     if let Some(cell) = cell {
                         let new = value.as_ref().zip(old.as_ref()).and_then(|(value, old)| updated(*op, old, value));
-                        self.store(&mut walk, cell, new);
+                        self.update(&mut walk, cell, new);
                     }
                     self.assign(&mut walk, *dst, old);
                     walks.push(walk);
@@ -209,6 +232,15 @@ impl Walker<'_> {
         walk.values.set(cell.writer(), Term::from(names::tid()));
     }
 
+    /// One that reads and writes in one step: who leaves the bytes as they were is not their writer.
+    fn update(&mut self, walk: &mut Walk, cell: Cell, value: Option<Term>) {
+        let (before, writer) = (walk.values.get(&cell.value()), walk.values.get(&cell.writer()));
+        self.store(walk, cell, value);
+        let same = walk.values.get(&cell.value()).equals(&before);
+        let now = walk.values.get(&cell.writer());
+        walk.values.set(cell.writer(), Term::ite(&same, &writer, &now));
+    }
+
     fn compare_exchange(&mut self, walk: &Walk, exchange: &CmpXchg, cell: Option<Cell>) -> Vec<Walk> {
         let CmpXchg { old, success, ty, expected, new, on_success, on_failure, weak, .. } = *exchange;
         let expected = self.operand(walk, expected, ty);
@@ -220,7 +252,7 @@ impl Walker<'_> {
                 walk.values.guard.push(seen.equals(expected));
             }
             if let Some(cell) = cell {
-                self.store(&mut walk, cell, new.clone());
+                self.update(&mut walk, cell, new.clone());
             }
             self.assign(&mut walk, old, seen);
             self.assign(&mut walk, success, Some(Term::bits(1, 1)));
@@ -521,6 +553,20 @@ fn path(walk: Walk, to: Option<Place>) -> Path {
         to,
         guard: Term::and(walk.values.guard),
         updates: walk.values.changed.into_iter().collect(),
-        creates: walk.creates,
+    }
+}
+
+fn seen(walk: &Walk) -> Seen {
+    let shared = walk.values.changed.iter().filter(|(var, _)| names::is_shared(&var.name));
+    Seen {
+        guard: Term::and(walk.values.guard.clone()),
+        updates: shared.map(|(var, value)| (var.clone(), value.clone())).collect(),
+        creates: walk.creates.clone(),
+    }
+}
+
+impl Seen {
+    fn matters(&self) -> bool {
+        !self.updates.is_empty() || !self.creates.is_empty()
     }
 }

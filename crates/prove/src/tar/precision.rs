@@ -12,7 +12,7 @@ pub(crate) struct Precision {
 }
 
 /// More predicates at one location are given up on.
-const MOST: usize = 24;
+const MOST: usize = 48;
 
 impl Precision {
     pub(crate) fn nothing(system: &System) -> Precision {

@@ -7,7 +7,9 @@
 use super::precision::Precision;
 use crate::ask::{Asker, Stop};
 use crate::components::{Formula, Literal};
-use crate::system::{Conflict, Edge, LocationIndex, Pairs, System, ThreadIndex, mentions, suffixed};
+use crate::system::{
+    Conflict, Creation, LocationIndex, Pairs, Step, System, ThreadIndex, changes, mentions, suffixed, updated,
+};
 use raddle_logic::{Term, Var};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -34,9 +36,9 @@ pub(crate) struct State {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Parent {
     Initial,
-    Created { creator: StateId, edge: usize, creation: usize },
+    Created { creator: StateId, step: usize, creation: usize },
     Step { from: StateId, edge: usize },
-    Interference { from: StateId, by: StateId, edge: usize },
+    Interference { from: StateId, by: StateId, step: usize },
 }
 
 type Key = (ThreadIndex, LocationIndex, Rc<Vec<bool>>);
@@ -53,12 +55,13 @@ pub(crate) struct Reach<'s> {
     own: Vec<Formula>,
     other: Vec<Formula>,
     apart_of: HashMap<(ThreadIndex, ThreadIndex), Formula>,
-    /// Guards as literals, of the thread itself and of the other one of two.
-    guards: HashMap<(ThreadIndex, LocationIndex, usize), [Formula; 2]>,
+    /// Guards of edges as literals; those of steps also as of the other one of two threads.
+    guards: HashMap<(ThreadIndex, LocationIndex, usize), Formula>,
+    step_guards: HashMap<(ThreadIndex, LocationIndex, usize), [Formula; 2]>,
     /// The predicates of a place after a step.
     after_own: HashMap<(ThreadIndex, LocationIndex, usize), Rc<[Literal]>>,
     after_other: HashMap<[(ThreadIndex, LocationIndex, usize); 2], Option<Rc<[Literal]>>>,
-    /// Steps of the environment: from which state, which edge.
+    /// Steps of the environment: from which state, which step.
     steps: Vec<(StateId, usize)>,
     /// Per state: how many of `steps` it has seen.
     seen: Vec<usize>,
@@ -94,6 +97,7 @@ impl<'s> Reach<'s> {
             other: Vec::new(),
             apart_of: HashMap::new(),
             guards: HashMap::new(),
+            step_guards: HashMap::new(),
             after_own: HashMap::new(),
             after_other: HashMap::new(),
             steps: Vec::new(),
@@ -144,10 +148,9 @@ impl<'s> Reach<'s> {
         let before = self.steps.len();
         for id in self.offered..self.states.len() {
             let State { thread, location, .. } = self.states[id];
-            for (index, edge) in self.system.thread(thread).edges[location].iter().enumerate() {
-                let is_seen = edge.updates.iter().any(|(var, _)| (self.system.is_shared)(&var.name));
-                let [guard, _] = self.guards(asker, (thread, location, index));
-                if is_seen && asker.is_satisfiable(&[&self.own[id], &guard])? {
+            for (index, step) in self.system.thread(thread).steps[location].iter().enumerate() {
+                let [guard, _] = self.step_guards(asker, (thread, location, index));
+                if !step.updates.is_empty() && asker.is_satisfiable(&[&self.own[id], &guard])? {
                     self.steps.push((id, index));
                 }
             }
@@ -156,11 +159,20 @@ impl<'s> Reach<'s> {
         Ok(self.steps.len() > before)
     }
 
-    fn guards(&mut self, asker: &mut Asker, at: (ThreadIndex, LocationIndex, usize)) -> [Formula; 2] {
+    fn guard(&mut self, asker: &mut Asker, at: (ThreadIndex, LocationIndex, usize)) -> Formula {
         let system = self.system;
-        let guards = self.guards.entry(at).or_insert_with(|| {
+        let guard = self.guards.entry(at).or_insert_with(|| {
             let edge = &system.thread(at.0).edges[at.1][at.2];
-            let guard = Term::and([edge.guard.clone(), system.always.clone()]);
+            asker.formula(&Term::and([edge.guard.clone(), system.always.clone()]))
+        });
+        Rc::clone(guard)
+    }
+
+    fn step_guards(&mut self, asker: &mut Asker, at: (ThreadIndex, LocationIndex, usize)) -> [Formula; 2] {
+        let system = self.system;
+        let guards = self.step_guards.entry(at).or_insert_with(|| {
+            let step = &system.thread(at.0).steps[at.1][at.2];
+            let guard = Term::and([step.guard.clone(), system.always.clone()]);
             [asker.formula(&guard), asker.formula(&system.other(&guard))]
         });
         guards.clone()
@@ -176,23 +188,26 @@ impl<'s> Reach<'s> {
         let system = self.system;
         let own = Rc::clone(&self.own[id]);
         for (index, edge) in system.thread(thread).edges[location].iter().enumerate() {
-            let [guard, _] = self.guards(asker, (thread, location, index));
+            let guard = self.guard(asker, (thread, location, index));
             if let Some(to) = edge.to {
                 let predicates = &self.predicates[thread][to];
                 let questions = self.after_own.entry((thread, location, index)).or_insert_with(|| {
-                    predicates.iter().map(|term| asker.question(&edge.after(term))).collect()
+                    predicates.iter().map(|term| asker.question(&updated(&edge.updates, term))).collect()
                 });
                 let questions = Rc::clone(questions);
                 let parent = Parent::Step { from: id, edge: index };
                 self.reach(asker, (thread, to), &[&own, &guard], &questions, parent)?;
             }
-            for (number, creation) in edge.creates.iter().enumerate() {
+        }
+        for (index, step) in system.thread(thread).steps[location].iter().enumerate() {
+            let [guard, _] = self.step_guards(asker, (thread, location, index));
+            for (number, creation) in step.creates.iter().enumerate() {
                 let child = system.thread(creation.thread);
                 let starts = Term::and([child.starts_with.clone(), system.always.clone()]);
                 let starts = asker.formula(&system.renamed(&starts, NEW));
-                let parent = Parent::Created { creator: id, edge: index, creation: number };
+                let parent = Parent::Created { creator: id, step: index, creation: number };
                 let predicates = Rc::clone(&self.predicates[creation.thread][child.start]);
-                let after = |term: &Term| created(system, edge, creation, term);
+                let after = |term: &Term| created(system, step, creation, term);
                 let questions: Vec<Literal> =
                     predicates.iter().map(|term| asker.question(&after(term))).collect();
                 let place = (creation.thread, child.start);
@@ -219,16 +234,16 @@ impl<'s> Reach<'s> {
             let (predicates, environment) = (&self.predicates[thread][location], self.environment);
             let key = [(thread, location, 0), (other, place, index)];
             let questions = self.after_other.entry(key).or_insert_with(|| {
-                let edge = &system.thread(other).edges[place][index];
-                let touches = |predicate: &Term| mentions(predicate, &mut |var| edge.changes(var));
-                let after = |term: &Term| asker.question(&interfered(system, edge, term, environment));
+                let step = &system.thread(other).steps[place][index];
+                let touches = |predicate: &Term| mentions(predicate, &mut |var| changes(&step.updates, var));
+                let after = |term: &Term| asker.question(&interfered(system, step, term, environment));
                 predicates.iter().any(touches).then(|| predicates.iter().map(after).collect())
             });
             let Some(questions) = questions.clone() else { continue };
-            let [_, guard] = self.guards(asker, (other, place, index));
+            let [_, guard] = self.step_guards(asker, (other, place, index));
             let apart = self.apart(asker, thread, other);
             let theirs = Rc::clone(&self.other[by]);
-            let parent = Parent::Interference { from: id, by, edge: index };
+            let parent = Parent::Interference { from: id, by, step: index };
             let parts: [&[Literal]; 4] = [&own, &theirs, &guard, &apart];
             self.reach(asker, (thread, location), &parts, &questions, parent)?;
         }
@@ -311,15 +326,10 @@ impl<'s> Reach<'s> {
 pub(crate) const NEW: &str = "^";
 
 /// A term of a new thread, by the variables of its creator before the step, and its own, renamed, where nothing was passed.
-pub(crate) fn created(
-    system: &System,
-    edge: &Edge,
-    creation: &crate::system::Creation,
-    term: &Term,
-) -> Term {
+pub(crate) fn created(system: &System, step: &Step, creation: &Creation, term: &Term) -> Term {
     term.substitute(&mut |var| {
         if (system.is_shared)(&var.name) {
-            return edge.updates.iter().find(|(changed, _)| changed == var).map(|(_, value)| value.clone());
+            return step.updates.iter().find(|(changed, _)| changed == var).map(|(_, value)| value.clone());
         }
         let passed = creation.passes.iter().find(|(passed, _)| passed == var).map(|(_, value)| value.clone());
         Some(passed.unwrap_or_else(|| Term::from(suffixed(var, NEW))))
@@ -327,12 +337,12 @@ pub(crate) fn created(
 }
 
 /// A term of a thread after a step of another, whose private variables are renamed.
-pub(crate) fn interfered(system: &System, edge: &Edge, term: &Term, environment: Environment) -> Term {
+pub(crate) fn interfered(system: &System, step: &Step, term: &Term, environment: Environment) -> Term {
     term.substitute(&mut |var: &Var| {
         if !(system.is_shared)(&var.name) {
             return None;
         }
-        let (_, value) = edge.updates.iter().find(|(changed, _)| changed == var)?;
+        let (_, value) = step.updates.iter().find(|(changed, _)| changed == var)?;
         Some(match environment {
             Environment::Havoc => Term::from(suffixed(var, "*")),
             Environment::Relation => system.other(value),

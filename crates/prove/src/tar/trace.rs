@@ -5,7 +5,9 @@
 //! has a path of its own; these are followed to a depth.
 
 use super::reach::{Environment, NEW, Parent, Reach, StateId, created, interfered};
-use crate::system::{Conflict, Creation, Edge, LocationIndex, Pairs, System, ThreadIndex, suffixed};
+use crate::system::{
+    self, Conflict, Creation, Edge, LocationIndex, Pairs, System, ThreadIndex, changes, suffixed, updated,
+};
 use raddle_logic::{Node, Op, Term, Var};
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,15 +16,15 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) struct Trace<'s> {
     pub(crate) points: Vec<(ThreadIndex, LocationIndex)>,
     /// From each point to the next.
-    pub(crate) steps: Vec<Step<'s>>,
+    pub(crate) steps: Vec<Way<'s>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step<'s> {
+pub(crate) enum Way<'s> {
     Own(&'s Edge),
-    Creates(&'s Edge, &'s Creation),
+    Creates(&'s system::Step, &'s Creation),
     /// By another thread.
-    Other(&'s Edge),
+    Other(&'s system::Step),
 }
 
 /// A formula that must hold for the counterexample, and what it says about the trace.
@@ -49,7 +51,7 @@ pub(crate) enum Kind {
 
 fn kind_of(fact: Option<&Term>, is_copy: bool) -> Kind {
     let is_ghost = |term: &Term| {
-        crate::system::mentions(term, &mut |var| var.name.starts_with("w.") || var.name.starts_with("o."))
+        crate::system::mentions(term, &mut |var| var.name.starts_with("w.") || var.name.starts_with("l."))
     };
     match fact {
         Some(fact) if is_ghost(fact) => Kind::Ghost,
@@ -135,26 +137,28 @@ impl<'s> Maker<'s, '_> {
         for (point, pair) in chain.windows(2).enumerate() {
             let (from, to) = (pair[0], pair[1]);
             let place = at(from);
-            let edges = &system.thread(place.0).edges[place.1];
-            let step = match self.reach.states[to].parent {
+            let (edges, steps) =
+                (&system.thread(place.0).edges[place.1], &system.thread(place.0).steps[place.1]);
+            let way = match self.reach.states[to].parent {
                 Parent::Initial => continue,
                 Parent::Step { edge, .. } => {
-                    self.own(trace, point, &edges[edge], &mut values);
-                    Step::Own(&edges[edge])
+                    let Edge { guard, updates, .. } = &edges[edge];
+                    self.own(trace, point, (guard, updates), &mut values);
+                    Way::Own(&edges[edge])
                 }
-                Parent::Created { edge, creation, .. } => {
-                    let (edge, creation) = (&edges[edge], &edges[edge].creates[creation]);
-                    self.creates(trace, point, edge, creation, &mut values);
-                    Step::Creates(edge, creation)
+                Parent::Created { step, creation, .. } => {
+                    let (step, creation) = (&steps[step], &steps[step].creates[creation]);
+                    self.creates(trace, point, step, creation, &mut values);
+                    Way::Creates(step, creation)
                 }
-                Parent::Interference { by, edge, .. } => {
+                Parent::Interference { by, step, .. } => {
                     let other = at(by);
-                    let edge = &system.thread(other.0).edges[other.1][edge];
-                    self.interferes(trace, point, (by, edge), place.0, &mut values, depth);
-                    Step::Other(edge)
+                    let step = &system.thread(other.0).steps[other.1][step];
+                    self.interferes(trace, point, (by, step), place.0, &mut values, depth);
+                    Way::Other(step)
                 }
             };
-            self.formula.traces[trace].steps.push(step);
+            self.formula.traces[trace].steps.push(way);
         }
         (trace, values)
     }
@@ -165,9 +169,15 @@ impl<'s> Maker<'s, '_> {
         self.formula.parts.push(Part { term, trace, point, fact: Some(literal.clone()), kind });
     }
 
-    fn own(&mut self, trace: usize, point: usize, edge: &Edge, values: &mut Values) {
+    fn own(
+        &mut self,
+        trace: usize,
+        point: usize,
+        (guard, updates): (&Term, &[(Var, Term)]),
+        values: &mut Values,
+    ) {
         let mut inputs = values.clone();
-        for literal in literals(&edge.guard) {
+        for literal in literals(guard) {
             self.push(trace, point, &literal, &mut inputs);
         }
         for (var, _) in &inputs {
@@ -175,8 +185,7 @@ impl<'s> Maker<'s, '_> {
                 values.insert(var.clone(), inputs[var].clone());
             }
         }
-        let new: Vec<(Var, Term, Term)> = edge
-            .updates
+        let new: Vec<(Var, Term, Term)> = updates
             .iter()
             .map(|(var, value)| (var.clone(), value.clone(), self.value(value, &mut inputs)))
             .collect();
@@ -187,7 +196,9 @@ impl<'s> Maker<'s, '_> {
         }
         for (var, value, now) in new {
             let version = self.version(&var);
-            let says_itself = crate::system::mentions(&value, &mut |used| edge.changes(used) || is_input(&used.name));
+            let says_itself = crate::system::mentions(&value, &mut |used| {
+                changes(updates, used) || is_input(&used.name)
+            });
             let fact = (!says_itself).then(|| Term::from(var.clone()).equals(&value));
             let kind = kind_of(fact.as_ref(), !value.variables().iter().all(|used| is_fixed(&used.name)));
             self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact, kind });
@@ -195,7 +206,14 @@ impl<'s> Maker<'s, '_> {
         }
     }
 
-    fn creates(&mut self, trace: usize, point: usize, edge: &Edge, creation: &Creation, values: &mut Values) {
+    fn creates(
+        &mut self,
+        trace: usize,
+        point: usize,
+        step: &system::Step,
+        creation: &Creation,
+        values: &mut Values,
+    ) {
         let system = self.system;
         let before = values.clone();
         let mut inputs = before.clone();
@@ -205,7 +223,7 @@ impl<'s> Maker<'s, '_> {
             .iter()
             .map(|(var, value)| (var.clone(), self.value(value, &mut inputs)))
             .collect();
-        self.own(trace, point, edge, values);
+        self.own(trace, point, (&step.guard, &step.updates), values);
         values.retain(|var, _| (system.is_shared)(&var.name));
         for (var, value) in passed {
             values.insert(var, value);
@@ -219,7 +237,7 @@ impl<'s> Maker<'s, '_> {
         &mut self,
         trace: usize,
         point: usize,
-        (by, edge): (StateId, &'s Edge),
+        (by, step): (StateId, &'s system::Step),
         thread: ThreadIndex,
         values: &mut Values,
         depth: usize,
@@ -238,7 +256,7 @@ impl<'s> Maker<'s, '_> {
             others.insert(var.clone(), value.clone());
         }
         let state = self.reach.term(by).clone();
-        for literal in literals(&state).into_iter().chain(literals(&edge.guard)) {
+        for literal in literals(&state).into_iter().chain(literals(&step.guard)) {
             let term = self.shared_value(&literal, values, &mut others);
             let is_common = !crate::system::mentions(&literal, &mut |var| !(system.is_shared)(&var.name));
             let fact = is_common.then_some(literal);
@@ -250,7 +268,7 @@ impl<'s> Maker<'s, '_> {
             let term = self.both(&literal, values, &others);
             self.formula.parts.push(Part { term, trace, point, fact: None, kind: Kind::Condition });
         }
-        let new: Vec<(Var, Term, Term)> = edge
+        let new: Vec<(Var, Term, Term)> = step
             .updates
             .iter()
             .filter(|(var, _)| (system.is_shared)(&var.name))
@@ -259,7 +277,7 @@ impl<'s> Maker<'s, '_> {
         for (var, value, now) in new {
             let version = self.version(&var);
             if self.environment == Environment::Relation {
-                let mut is_lost = |used: &Var| edge.changes(used) || !(system.is_shared)(&used.name);
+                let mut is_lost = |used: &Var| changes(&step.updates, used) || !(system.is_shared)(&used.name);
                 let is_said = !crate::system::mentions(&value, &mut is_lost);
                 let fact = is_said.then(|| Term::from(var.clone()).equals(&value));
                 let kind = kind_of(fact.as_ref(), !value.variables().iter().all(|used| is_fixed(&used.name)));
@@ -360,9 +378,9 @@ impl Trace<'_> {
     /// What must hold before a step for the formula to hold after it; `None`: nothing that can be said.
     pub(crate) fn before(&self, system: &System, step: usize, term: &Term, environment: Environment) -> Option<Term> {
         let term = match self.steps[step] {
-            Step::Own(edge) => edge.after(term),
-            Step::Creates(edge, creation) => created(system, edge, creation, term),
-            Step::Other(edge) => interfered(system, edge, term, environment),
+            Way::Own(edge) => updated(&edge.updates, term),
+            Way::Creates(step, creation) => created(system, step, creation, term),
+            Way::Other(step) => interfered(system, step, term, environment),
         };
         let is_lost = |var: &Var| is_input(&var.name) || var.name.ends_with(['*', '\'']) || var.name.ends_with(NEW);
         (!crate::system::mentions(&term, &mut |var| is_lost(var))).then_some(term)
@@ -372,12 +390,12 @@ impl Trace<'_> {
     pub(crate) fn keeps(&self, system: &System, step: usize, term: &Term) -> bool {
         let variables: BTreeSet<Var> = term.variables();
         match self.steps[step] {
-            Step::Own(edge) => !variables.iter().any(|var| edge.changes(var)),
-            Step::Creates(edge, _) => {
-                variables.iter().all(|var| (system.is_shared)(&var.name) && !edge.changes(var))
+            Way::Own(edge) => !variables.iter().any(|var| changes(&edge.updates, var)),
+            Way::Creates(step, _) => {
+                variables.iter().all(|var| (system.is_shared)(&var.name) && !changes(&step.updates, var))
             }
-            Step::Other(edge) => {
-                !variables.iter().any(|var| (system.is_shared)(&var.name) && edge.changes(var))
+            Way::Other(step) => {
+                !variables.iter().any(|var| (system.is_shared)(&var.name) && changes(&step.updates, var))
             }
         }
     }
