@@ -63,7 +63,7 @@ enum Next {
     /// With the next instruction.
     On(Vec<Walk>),
     /// Here, for another thread to take a step.
-    Stops(Walk, Place),
+    Stops(Vec<Walk>, Place),
     /// The thread is over.
     Ends(Walk),
 }
@@ -81,14 +81,14 @@ impl Walker<'_> {
         let mut ended = Vec::new();
         let inst = self.inst(place.spot);
         match (place.phase, inst) {
-            (Phase::Waiting, _) => open.push(self.woken(start)),
+            (Phase::Waiting, _) => open.extend(self.woken(start)),
             // The block has nothing but its end.
             (Phase::Before, None) => open.push(start),
             (Phase::Before, Some(_)) => match self.perform(start)? {
                 Next::On(walks) => open.extend(walks),
-                Next::Stops(walk, place) => {
-                    ended.push(walk.clone());
-                    found.push(path(walk, Some(place)));
+                Next::Stops(walks, place) => {
+                    ended.extend(walks.iter().cloned());
+                    found.extend(walks.into_iter().map(|walk| path(walk, Some(place.clone()))));
                 }
                 Next::Ends(walk) => {
                     ended.push(walk.clone());
@@ -114,7 +114,9 @@ impl Walker<'_> {
                 }
                 Some(_) => match self.perform(walk)? {
                     Next::On(walks) => open.extend(walks),
-                    Next::Stops(walk, place) => found.push(path(walk, Some(place))),
+                    Next::Stops(walks, place) => {
+                        found.extend(walks.into_iter().map(|walk| path(walk, Some(place.clone()))));
+                    }
                     Next::Ends(walk) => found.push(path(walk, None)),
                 },
             }
@@ -173,12 +175,15 @@ impl Walker<'_> {
                 let mut walks = Vec::new();
                 for old in self.seen(cell, *ty, order.acquires()) {
                     let mut walk = walk.clone();
-                    if let Some(cell) = cell {
-                        let new = value.as_ref().zip(old.as_ref()).and_then(|(value, old)| updated(*op, old, value));
-                        self.update(&mut walk, cell, new);
-                    }
-                    self.assign(&mut walk, *dst, old);
-                    walks.push(walk);
+                    self.assign(&mut walk, *dst, old.clone());
+                    let Some(cell) = cell else {
+                        walks.push(walk);
+                        continue;
+                    };
+                    let before = walk.values.get(&cell.value());
+                    let new = value.as_ref().zip(old.as_ref()).and_then(|(value, old)| updated(*op, old, value));
+                    let new = new.unwrap_or_else(|| self.inputs.any(8 * cell.bytes));
+                    walks.extend(self.update(&walk, cell, &before, new));
                 }
                 walks
             }
@@ -233,12 +238,13 @@ impl Walker<'_> {
     }
 
     /// One that reads and writes in one step: who leaves the bytes as they were is not their writer.
-    fn update(&mut self, walk: &mut Walk, cell: Cell, value: Option<Term>) {
-        let (before, writer) = (walk.values.get(&cell.value()), walk.values.get(&cell.writer()));
-        self.store(walk, cell, value);
-        let same = walk.values.get(&cell.value()).equals(&before);
-        let now = walk.values.get(&cell.writer());
-        walk.values.set(cell.writer(), Term::ite(&same, &writer, &now));
+    fn update(&mut self, walk: &Walk, cell: Cell, before: &Term, value: Term) -> Vec<Walk> {
+        let same = value.equals(before);
+        let (mut kept, mut written) = (walk.clone(), walk.clone());
+        kept.values.guard.push(same.clone());
+        written.values.guard.push(same.negated());
+        self.store(&mut written, cell, Some(value));
+        [kept, written].into_iter().filter(|walk| !walk.values.guard.iter().any(Term::is_false)).collect()
     }
 
     fn compare_exchange(&mut self, walk: &Walk, exchange: &CmpXchg, cell: Option<Cell>) -> Vec<Walk> {
@@ -251,12 +257,17 @@ impl Walker<'_> {
             if let (Some(seen), Some(expected)) = (&seen, &expected) {
                 walk.values.guard.push(seen.equals(expected));
             }
-            if let Some(cell) = cell {
-                self.update(&mut walk, cell, new.clone());
-            }
-            self.assign(&mut walk, old, seen);
+            self.assign(&mut walk, old, seen.clone());
             self.assign(&mut walk, success, Some(Term::bits(1, 1)));
-            walks.push(walk);
+            let Some(cell) = cell else {
+                walks.push(walk);
+                continue;
+            };
+            let now = walk.values.get(&cell.value());
+            // What it saw is what was there, unless that told it nothing.
+            let before = if seen.as_ref() == Some(&now) { expected.clone().unwrap_or(now) } else { now };
+            let new = new.clone().unwrap_or_else(|| self.inputs.any(8 * cell.bytes));
+            walks.extend(self.update(&walk, cell, &before, new));
         }
         for seen in self.seen(cell, ty, on_failure.acquires()) {
             let mut walk = walk.clone();
@@ -296,9 +307,8 @@ impl Walker<'_> {
             Effect::Unsupported { .. } => return self.not_covered(spot, "a library function that is not supported"),
             Effect::Once { .. } => return self.not_covered(spot, "`pthread_once`"),
             Effect::Cond(CondOp::Wait { .. }, _) => {
-                self.release(&mut walk);
                 let place = Place { stack: walk.stack.clone(), spot, phase: Phase::Waiting };
-                return Ok(Next::Stops(walk, place));
+                return Ok(Next::Stops(self.release(&walk), place));
             }
             Effect::Verifier(VerifierOp::Assume { condition }) => {
                 if let Some(arg) = args.get(usize::from(condition.0)) {
@@ -320,7 +330,6 @@ impl Walker<'_> {
             }
             _ => {}
         }
-        self.release(&mut walk);
         let boolean = matches!(effect, Effect::Verifier(VerifierOp::Nondet { boolean: true, .. }));
         let fixed = effect.fixed_result();
         for dst in dsts {
@@ -335,8 +344,8 @@ impl Walker<'_> {
             }
             self.assign(&mut walk, dst, value);
         }
-        self.acquire(&mut walk);
-        Ok(Next::On(vec![advanced(walk)]))
+        let released = self.release(&walk);
+        Ok(Next::On(released.iter().flat_map(|walk| self.acquire(walk)).map(advanced).collect()))
     }
 
     fn site(&self, spot: Spot) -> SiteId {
@@ -344,24 +353,30 @@ impl Walker<'_> {
     }
 
     /// Locks that the call may take away.
-    fn release(&mut self, walk: &mut Walk) {
-        for lock in self.locks {
-            if self.ground.may_release(walk.at, *lock) {
+    fn release(&self, walk: &Walk) -> Vec<Walk> {
+        let mut walks = vec![walk.clone()];
+        for lock in self.locks.iter().filter(|lock| self.ground.may_release(walk.at, **lock)) {
+            let owner = names::owner(*lock);
+            let one = |mut walk: Walk| {
                 walk.values.set(names::lock(*lock), Term::bits(0, 2));
-                let owner = names::owner(*lock);
-                let now = walk.values.get(&owner);
-                let free = Term::bits(0, names::TID_BITS);
-                let mine = now.equals(&Term::from(names::tid()));
-                walk.values.set(owner, Term::ite(&mine, &free, &now));
-            }
+                let mine = walk.values.get(&owner).equals(&Term::from(names::tid()));
+                let mut other = walk.clone();
+                other.values.guard.push(mine.negated());
+                walk.values.guard.push(mine);
+                walk.values.set(owner.clone(), Term::bits(0, names::TID_BITS));
+                [walk, other]
+            };
+            walks = walks.into_iter().flat_map(one).collect();
         }
+        walks
     }
 
     /// The lock that is held right after the call.
-    fn acquire(&mut self, walk: &mut Walk) {
-        let Some(taken) = self.ground.taken(walk.at) else { return };
+    fn acquire(&self, walk: &Walk) -> Vec<Walk> {
+        let mut walk = walk.clone();
+        let Some(taken) = self.ground.taken(walk.at) else { return vec![walk] };
         if !self.locks.contains(&taken.lock) {
-            return;
+            return vec![walk];
         }
         let mode = |mode: LockMode| match mode {
             LockMode::Shared => Term::bits(1, 2),
@@ -374,32 +389,36 @@ impl Walker<'_> {
             names::register(program, function, reg).map(|var| walk.values.get(&var).is_nonzero().negated())
         };
         let (taken_if, held) = match taken.held {
-            Held::No => return walk.values.set(names::lock(taken.lock), none),
+            Held::No => (Some(Term::truth(false)), LockMode::Shared),
             Held::Always(held) => (Some(Term::truth(true)), held),
-            Held::IfZero(reg, held) => (is_zero(walk, reg), held),
-            Held::IfNonZero(reg, held) => (is_zero(walk, reg).map(|zero| zero.negated()), held),
+            Held::IfZero(reg, held) => (is_zero(&walk, reg), held),
+            Held::IfNonZero(reg, held) => (is_zero(&walk, reg).map(|zero| zero.negated()), held),
         };
-        let Some(taken_if) = taken_if else { return walk.values.set(names::lock(taken.lock), none) };
-        walk.values.set(names::lock(taken.lock), Term::ite(&taken_if, &mode(held), &none));
+        let taken_if = taken_if.unwrap_or_else(|| Term::truth(false));
+        let mut without = walk.clone();
+        without.values.guard.push(taken_if.negated());
+        without.values.set(names::lock(taken.lock), none);
+        walk.values.guard.push(taken_if);
+        walk.values.set(names::lock(taken.lock), mode(held));
         let owner = names::owner(taken.lock);
         let now = walk.values.get(&owner);
         let tid = Term::from(names::tid());
         let is_free = Term::or([now.equals(&Term::bits(0, names::TID_BITS)), now.equals(&tid)]);
-        walk.values.guard.push(taken_if.implies(&is_free));
+        walk.values.guard.push(is_free);
         if held == LockMode::Exclusive {
-            walk.values.set(owner, Term::ite(&taken_if, &tid, &now));
+            walk.values.set(owner, tid);
         }
+        [walk, without].into_iter().filter(|walk| !walk.values.guard.iter().any(Term::is_false)).collect()
     }
 
     /// A wait that is over: it has its mutex again.
-    fn woken(&mut self, mut walk: Walk) -> Walk {
+    fn woken(&mut self, mut walk: Walk) -> Vec<Walk> {
         if let Some(Inst::Call { dsts, .. }) = self.inst(walk.at) {
             for dst in dsts.clone() {
                 self.assign(&mut walk, dst, None);
             }
         }
-        self.acquire(&mut walk);
-        advanced(walk)
+        self.acquire(&walk).into_iter().map(advanced).collect()
     }
 
     fn enter(&mut self, walk: &Walk, called: &Called) -> Result<Next, NotCovered> {
@@ -438,7 +457,7 @@ impl Walker<'_> {
             (1, 0) => {
                 let walk = stopped.into_iter().next().unwrap_or_else(|| walk.clone());
                 let place = Place { stack: walk.stack.clone(), spot: walk.at, phase: Phase::Before };
-                Ok(Next::Stops(walk, place))
+                Ok(Next::Stops(vec![walk], place))
             }
             _ => self.not_covered(spot, "several functions that begin with a loop, called through one pointer"),
         }
