@@ -16,6 +16,7 @@ use crate::system::{Pairs, System};
 use precision::Precision;
 use raddle_logic::{Assignment, Term};
 use reach::{Reach, StateId};
+use std::collections::BTreeSet;
 use trace::{Formula, Kind, is_input};
 
 /// What came out, and what it took.
@@ -136,15 +137,17 @@ impl Search<'_, '_> {
                 Some(core) => {
                     let conditions: Vec<usize> =
                         core.iter().copied().filter(|index| order(index) != Kind::Copy).collect();
-                    for some in [&conditions, &core] {
-                        let new = self.predicates(reach, &formula, some);
+                    let everything: Vec<usize> = (0..formula.parts.len()).collect();
+                    for some in [Some(&conditions), None, Some(&core), Some(&everything)] {
+                        let new = match some {
+                            Some(parts) => self.predicates(reach, &formula, parts),
+                            None => self.everywhere(),
+                        };
                         if !new.is_empty() {
                             return Ok(Round::Refine(new));
                         }
                     }
-                    let all: Vec<usize> = (0..formula.parts.len()).collect();
-                    let new = self.predicates(reach, &formula, &all);
-                    return Ok(if new.is_empty() { Round::Stuck { question } } else { Round::Refine(new) });
+                    return Ok(Round::Stuck { question });
                 }
                 None => last = Some(terms),
             }
@@ -169,6 +172,28 @@ impl Search<'_, '_> {
             reach.precision().at(*thread, *location).contains(term)
         };
         found.retain(|new| !known(new));
+        found
+    }
+
+    /// What is followed at one place and all threads can say, at every place: what one thread relies on, others may have to keep.
+    fn everywhere(&self) -> Vec<(usize, usize, Term)> {
+        let system = self.system;
+        let places = |thread: usize| 0..self.precision.locations(thread);
+        let is_common = |term: &Term| {
+            !crate::system::mentions(term, &mut |var| !(system.is_shared)(&var.name) && &*var.name != "tid")
+        };
+        let all: BTreeSet<Term> = (0..system.threads.len())
+            .flat_map(|thread| places(thread).flat_map(move |place| self.precision.at(thread, place)))
+            .filter(is_common)
+            .collect();
+        let mut found = Vec::new();
+        for thread in 0..system.threads.len() {
+            for place in places(thread) {
+                let known = self.precision.at(thread, place);
+                let new = all.iter().filter(|term| !known.contains(term));
+                found.extend(new.map(|term| (thread, place, term.clone())));
+            }
+        }
         found
     }
 
