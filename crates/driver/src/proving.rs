@@ -40,7 +40,9 @@ pub struct ProveRequest {
     pub witness_dir: Option<PathBuf>,
 }
 
-/// For running the program when a counterexample has just been found, and at all when there is no time limit.
+/// For running the program before a proof is tried, since most races are found at once; when a counterexample has just been found; and at
+/// all when there is no time limit.
+const FIRST_TRY: Duration = Duration::from_millis(200);
 const TRY: Duration = Duration::from_millis(500);
 const LONGEST_TRY: Duration = Duration::from_secs(60);
 
@@ -99,6 +101,11 @@ fn outcome(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds)
     };
     let checked = Checked(standing);
     let open = checked.open();
+    if !open.is_empty()
+        && let Some(race) = runs.race(FIRST_TRY)
+    {
+        return race;
+    }
     let no = |text: String| crate::outcome::unknown(vec![plain(&text)]);
     let extracted = match raddle_prove::extract::extract(&checked, &open) {
         Ok(extracted) => extracted,
