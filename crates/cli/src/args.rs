@@ -154,6 +154,9 @@ pub(crate) struct StaticArgs {
 pub(crate) struct ProveArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
+    /// Where witness files go
+    #[arg(long, value_name = "DIR", default_value = "raddle-witness")]
+    witness_dir: PathBuf,
     /// Write the proof to a file that `raddle certify` checks
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
@@ -641,6 +644,7 @@ impl ProveArgs {
             time: (!self.time_limit.is_zero()).then_some(self.time_limit),
             memory: (self.memory_limit != 0).then_some(self.memory_limit),
             certificate: self.certificate.clone(),
+            witness_dir: Some(self.witness_dir.clone()),
         }
     }
 }

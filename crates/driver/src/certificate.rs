@@ -5,7 +5,7 @@
 
 use crate::guard::guarded;
 use crate::load::{Loaded, digest, load};
-use crate::{DataModel, DriverError, Spurious, Subject, witness};
+use crate::{DataModel, DriverError, OutsideValues, Spurious, Subject, witness};
 use raddle_certify::explored::{self, Certificate};
 use raddle_config::External;
 use raddle_event::SearchTree;
@@ -247,6 +247,7 @@ fn rebuilt(
         stdin: origin.stdin.map(PathBuf::from),
         env: origin.env,
         spurious,
+        values: OutsideValues::Ends,
         entries: origin.entries,
         external,
     };

@@ -1,10 +1,11 @@
 //! From a request to a program that can run: configuration, frontend, verification, library models.
 
-use crate::{DriverError, Spurious, Subject, consume, input};
+use crate::{DriverError, OutsideValues, Spurious, Subject, consume, input};
 use raddle_base::{FenceOrder, LoadOrder, RmwOrder, StableHasher, StoreOrder};
 use raddle_config::Config;
 use raddle_finding::UnknownReason;
 use raddle_frontend::{Release, Request};
+use raddle_interp::values::SmallFirst;
 use raddle_interp::{Options, Outside, SpuriousWakeups};
 use raddle_ir::{Inst, Operand, Program};
 use raddle_libmodel::{CondOp, Effect, How, Meaning, Models, SemOp, ThreadOp};
@@ -70,7 +71,10 @@ pub(crate) fn load(subject: &Subject, stop: &Arc<AtomicBool>) -> Result<Loaded, 
     let stdin_digest = stdin.as_deref().map(digest);
     let (env, about_env) = input::environment(subject, &program, &models);
     let warnings = built.warnings.into_iter().chain(about_env).collect();
-    let options = options(subject, stdin.unwrap_or_default(), env);
+    let mut options = options(subject, stdin.unwrap_or_default(), env);
+    if subject.values == OutsideValues::SmallFirst {
+        options.values = Arc::new(SmallFirst::of(&program));
+    }
     let mut loaded = Loaded {
         hash: OnceLock::new(),
         program: Arc::new(program),

@@ -3,6 +3,7 @@
 //! The static facts are the ground that the prover stands on, and are checked before; the proof is checked by `certify` after. A
 //! counterexample counts only as a race that was replayed: it is looked for by running the program.
 
+mod executing;
 mod ground;
 
 use crate::aside::{Grace, Job, supervised};
@@ -11,7 +12,8 @@ use crate::load::{Loaded, load};
 use crate::outcome::place;
 use crate::statics::accepted;
 use crate::watchdog::Bounds;
-use crate::{Answer as DriverAnswer, DriverError, Subject, plain};
+use crate::{Answer as DriverAnswer, DriverError, OutsideValues, Subject, plain};
+use executing::Executing;
 use ground::Checked;
 use raddle_certify::statics::Standing;
 use raddle_facts::ThreadProof;
@@ -34,7 +36,15 @@ pub struct ProveRequest {
     pub memory: Option<u64>,
     /// Where the proof goes, if there is one.
     pub certificate: Option<PathBuf>,
+    /// `None`: witnesses are not written.
+    pub witness_dir: Option<PathBuf>,
 }
+
+/// For running the program before a proof is tried, since most races are found at once; when a counterexample has just been found; and at
+/// all when there is no time limit.
+const FIRST_TRY: Duration = Duration::from_millis(200);
+const TRY: Duration = Duration::from_millis(500);
+const LONGEST_TRY: Duration = Duration::from_secs(60);
 
 pub fn prove(subject: &Subject, request: &ProveRequest, interrupt: &AtomicBool) -> Result<DriverAnswer, DriverError> {
     let began = Instant::now();
@@ -58,15 +68,25 @@ fn alone(
     bounds: Bounds,
     board: &Board,
 ) -> Result<DriverAnswer, DriverError> {
-    let _ = (request, subject);
+    let subject = &Subject { values: OutsideValues::SmallFirst, ..subject.clone() };
     let loaded = load(subject, &job.stop)?;
     board.enter(Phase::Analysing);
-    let warnings = loaded.warnings.clone();
-    let outcome = outcome(&loaded, job, bounds);
+    let mut warnings = loaded.warnings.clone();
+    let mut runs = Executing::new(&loaded, subject, request.witness_dir.as_deref(), &job.stop, board);
+    let mut outcome = outcome(&loaded, &mut runs, job, bounds);
+    if outcome.verdict == Verdict::Unknown {
+        board.enter(Phase::Searching);
+        let left = bounds.time.map_or(LONGEST_TRY, |time| time.saturating_sub(bounds.began.elapsed()));
+        match runs.race(left * 9 / 10) {
+            Some(race) => outcome = race,
+            None => outcome.unknown_reasons.append(&mut runs.refused),
+        }
+    }
+    warnings.append(&mut runs.warnings);
     Ok(DriverAnswer { outcome, warnings })
 }
 
-fn outcome(loaded: &Loaded, job: &Job, bounds: Bounds) -> Outcome {
+fn outcome(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds) -> Outcome {
     let analysed = accepted::facts(loaded);
     let (proof, mut assumptions, gaps) = match analysed {
         Ok(found) => found,
@@ -81,6 +101,11 @@ fn outcome(loaded: &Loaded, job: &Job, bounds: Bounds) -> Outcome {
     };
     let checked = Checked(standing);
     let open = checked.open();
+    if !open.is_empty()
+        && let Some(race) = runs.race(FIRST_TRY)
+    {
+        return race;
+    }
     let no = |text: String| crate::outcome::unknown(vec![plain(&text)]);
     let extracted = match raddle_prove::extract::extract(&checked, &open) {
         Ok(extracted) => extracted,
@@ -95,7 +120,8 @@ fn outcome(loaded: &Loaded, job: &Job, bounds: Bounds) -> Outcome {
     }
     let stop = Arc::clone(&job.stop);
     let limits = Limits {
-        deadline: bounds.time.map(|time| bounds.began + time),
+        // The other half is for running the program.
+        deadline: bounds.time.map(|time| bounds.began + time / 2),
         stop: Arc::clone(&job.stop),
         ..Limits::default()
     };
@@ -126,7 +152,12 @@ fn outcome(loaded: &Loaded, job: &Job, bounds: Bounds) -> Outcome {
                     Err(reason) => crate::outcome::unknown(vec![reason]),
                 };
             }
-            Answer::Candidate { question, .. } => reasons = vec![reason(loaded, &open[question], "the formulas do not exclude it")],
+            Answer::Candidate { question, .. } => {
+                if let Some(race) = runs.race(TRY) {
+                    return race;
+                }
+                reasons = vec![reason(loaded, &open[question], "the formulas do not exclude it")];
+            }
             Answer::Stuck { question } => {
                 reasons = vec![reason(loaded, &open[question], "the refinement found no further predicate")];
             }

@@ -25,6 +25,7 @@ pub struct Subject {
     /// Environment of the program. It gets the variables that it asks for by a name in its text, and no others.
     pub env: Vec<(String, String)>,
     pub spurious: Spurious,
+    pub values: OutsideValues,
     /// Functions that any number of clients may call at once, besides those of `raddle.toml`.
     pub entries: Vec<String>,
     /// What functions without body or model may do; `None`: as `raddle.toml` says.
@@ -41,6 +42,16 @@ pub enum Spurious {
     On,
     /// By assumption A-SPURIOUS.
     Off,
+}
+
+/// Which values of the environment (`__VERIFIER_nondet_*`) are tried where not all can be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutsideValues {
+    /// Ends of the type, and a few others.
+    #[default]
+    Ends,
+    /// Small numbers, then what the program compares with, then the ends.
+    SmallFirst,
 }
 
 /// How to search and where to put witnesses.

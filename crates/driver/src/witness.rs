@@ -5,7 +5,7 @@
 
 use crate::load::{Loaded, digest};
 use crate::outcome::{Draft, Shown};
-use crate::{DataModel, OWN_STDIN, Spurious, Subject, Substrate};
+use crate::{DataModel, OWN_STDIN, OutsideValues, Spurious, Subject, Substrate};
 use raddle_base::SiteId;
 use raddle_certify::Witness;
 use raddle_config::External;
@@ -188,6 +188,9 @@ impl Record {
         if subject.spurious == Spurious::Off {
             put("spurious-wake-ups", "off");
         }
+        if subject.values == OutsideValues::SmallFirst {
+            put("values", "small-first");
+        }
         if self.substrate == Substrate::Native {
             put("machine", "native");
         }
@@ -243,6 +246,7 @@ impl Record {
                 }
                 "extern" if External::named(&value).is_some() => subject.external = External::named(&value),
                 "spurious-wake-ups" if value == "off" => subject.spurious = Spurious::Off,
+                "values" if value == "small-first" => subject.values = OutsideValues::SmallFirst,
                 "machine" if value == "native" => substrate = Substrate::Native,
                 "visible" => visibility = Some(parse_visibility(&value).ok_or_else(bad)?),
                 "claim" => claim = Some(parse_claim(&value).ok_or_else(bad)?),
@@ -313,7 +317,7 @@ fn unescape(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Claim, Record, write};
-    use crate::{DataModel, Spurious, Subject, Substrate};
+    use crate::{DataModel, OutsideValues, Spurious, Subject, Substrate};
     use raddle_base::SiteId;
     use raddle_certify::Witness;
     use raddle_config::External;
@@ -348,6 +352,7 @@ mod tests {
                 stdin: stdin.map(PathBuf::from),
                 env: env.into_iter().map(|value| ("NAME".to_owned(), value)).collect(),
                 spurious: random.pick(&[Spurious::On, Spurious::Off]),
+                values: random.pick(&[OutsideValues::Ends, OutsideValues::SmallFirst]),
                 entries: Vec::new(),
                 external: random.pick(&[None, Some(External::Pure)]),
             },

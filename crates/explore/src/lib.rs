@@ -8,5 +8,6 @@ pub mod dpor;
 pub mod enumerate;
 pub mod minimise;
 pub mod pdp;
+pub mod prefixes;
 pub mod random;
 pub mod stateful;

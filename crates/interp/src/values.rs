@@ -4,7 +4,8 @@
 //! all values of small types. Of larger ones, when the value is only compared with constants (after extensions at most), it tries the
 //! constants, their neighbours and the ends of the type: between two neighbouring values of these no comparison changes its
 //! answer, so every other value goes the way of one of them and all are covered. Otherwise it tries a few ends of the type,
-//! constants that the function compares with and a random one, and says that this is not all.
+//! constants that the function compares with and a random one, and says that this is not all. [`SmallFirst`] tries numbers of threads, tasks
+//! and cells instead of those, for a search that is after races alone.
 //!
 //! Errs towards "not all": any use that is not a comparison, an extension or a switch counts as one that may tell any two values apart.
 
@@ -53,6 +54,53 @@ pub enum Coverage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Representatives {
     pub seed: u64,
+}
+
+/// Like [`Representatives`]; but where its values do not stand for all, small numbers come first, then the constants of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SmallFirst {
+    constants: Vec<i128>,
+}
+
+impl SmallFirst {
+    pub fn of(program: &Program) -> SmallFirst {
+        let mut found: Vec<i128> = Vec::new();
+        for constant in program.functions.values().flat_map(constants) {
+            if !found.contains(&constant) {
+                found.push(constant);
+            }
+        }
+        SmallFirst { constants: found }
+    }
+}
+
+/// Two first: most races need two threads, tasks or cells.
+const SMALL: [i128; 6] = [2, 1, 3, 0, 4, 5];
+/// So many constants of the program are tried after the small numbers.
+const MORE_CONSTANTS: usize = 24;
+
+impl ValueSource for SmallFirst {
+    fn values(&self, asked: &Asked<'_>) -> Values {
+        let values = Representatives::default().values(asked);
+        if values.coverage == Coverage::All {
+            return values;
+        }
+        let domain = Domain::new(asked.bits, asked.sign);
+        let own = asked.call.map(|(function, ..)| constants(function)).unwrap_or_default();
+        let near = own.iter().chain(&self.constants).flat_map(|constant| [*constant, constant + 1, constant - 1]);
+        let mut tried: Vec<i128> = SMALL.to_vec();
+        for value in near.filter(|value| domain.holds(*value)) {
+            if !tried.contains(&value) && tried.len() < SMALL.len() + MORE_CONSTANTS {
+                tried.push(value);
+            }
+        }
+        for value in values.tried {
+            if !tried.contains(&value) {
+                tried.push(value);
+            }
+        }
+        Values { tried, coverage: Coverage::Some }
+    }
 }
 
 /// Types with so many values are tried whole.
