@@ -20,7 +20,7 @@ mod tests;
 mod text;
 mod walk;
 
-pub use text::{ReadError, read, write};
+pub use text::{ReadError, is_proof, read, write};
 
 use crate::statics::{Refusal, Standing};
 use cells::Cells;

@@ -1,4 +1,4 @@
-//! Certificate files: a static proof or the tree of a search, and where the program comes from that it is about.
+//! Certificate files: a static proof, a proof over threads or the tree of a search, and where the program comes from that it is about.
 //!
 //! JSON, one object: what `raddle_certify` reads, and more. `certify` needs the program and the proof; what is recorded of the program
 //! only saves typing: whether it is the same program is told by the hash inside the proof. The tree of a search is about one input, too.
@@ -7,9 +7,10 @@ use crate::guard::guarded;
 use crate::load::{Loaded, digest, load};
 use crate::{DataModel, DriverError, OutsideValues, Spurious, Subject, witness};
 use raddle_certify::explored::{self, Certificate};
+use raddle_certify::proved;
 use raddle_config::External;
 use raddle_event::SearchTree;
-use raddle_facts::StaticProof;
+use raddle_facts::{StaticProof, ThreadProof};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,7 @@ struct Origin {
 #[derive(Clone, Copy)]
 pub(crate) enum Content<'a> {
     Proof(&'a StaticProof),
+    Threads(&'a ThreadProof),
     Tree(&'a SearchTree),
 }
 
@@ -94,7 +96,10 @@ pub(crate) fn write_beside(
     // Of the program and its input, not of the proof: the name stays the same when the analysis becomes better.
     let model = loaded.program.data_model.name();
     let core = match content {
-        Content::Proof(proof) => format!("{:032x} {model} {:?}", loaded.hash(), proof.entries),
+        Content::Proof(StaticProof { entries, .. })
+        | Content::Threads(ThreadProof { statics: StaticProof { entries, .. }, .. }) => {
+            format!("{:032x} {model} {entries:?}", loaded.hash())
+        }
         Content::Tree(_) => {
             let input = (&subject.args, loaded.stdin_digest, &loaded.options.env, subject.spurious);
             format!("{:032x} {model} {input:?}", loaded.hash())
@@ -102,7 +107,7 @@ pub(crate) fn write_beside(
     };
     let hash = digest(core.as_bytes()) as u32;
     let subject = match content {
-        Content::Proof(_) => subject.clone(),
+        Content::Proof(_) | Content::Threads(_) => subject.clone(),
         Content::Tree(_) => witness::with_kept_stdin(loaded, subject, folder)
             .map_err(|error| format!("cannot keep the standard input in {}: {error}", folder.display()))?,
     };
@@ -125,6 +130,9 @@ pub(crate) fn text(loaded: &Loaded, subject: &Subject, content: Content<'_>) -> 
     let (origin, proof) = match content {
         Content::Proof(proof) => {
             (Origin { entries: subject.entries.clone(), ..origin }, raddle_certify::statics::write(proof))
+        }
+        Content::Threads(proof) => {
+            (Origin { entries: subject.entries.clone(), ..origin }, proved::write(proof))
         }
         Content::Tree(tree) => {
             let origin = Origin {
@@ -168,6 +176,11 @@ pub(crate) fn judge(
         let loaded = rebuilt(path, text, inputs, (&certificate.data_model, &certificate.program), stop)?;
         return Ok(judge_tree(&loaded, &certificate.tree));
     }
+    if proved::is_proof(text) {
+        let proof = proved::read(text).map_err(|error| broken(error.to_string()))?;
+        let loaded = rebuilt(path, text, inputs, (&proof.statics.data_model, &proof.statics.program), stop)?;
+        return Ok(judge_threads(&loaded, &proof));
+    }
     let proof = raddle_certify::statics::read(text).map_err(|error| broken(error.to_string()))?;
     let loaded = rebuilt(path, text, inputs, (&proof.data_model, &proof.program), stop)?;
     if let Some(bug) = loaded.bugs.first() {
@@ -180,6 +193,29 @@ pub(crate) fn judge(
         Ok(Err(refusal)) => Acceptance::Refused { reason: refusal.to_string() },
         Err(bug) => Acceptance::Refused { reason: bug.text },
     })
+}
+
+fn judge_threads(loaded: &Loaded, proof: &ThreadProof) -> Acceptance {
+    if let Some(bug) = loaded.bugs.first() {
+        return Acceptance::Refused { reason: bug.text.clone() };
+    }
+    let limits = raddle_smt::Limits { stop: Arc::clone(&loaded.stop), ..raddle_smt::Limits::default() };
+    match guarded("certify", || accepted(loaded, proof, limits)) {
+        Ok(Ok(assumptions)) => Acceptance::Accepted { assumptions, searched: None },
+        Ok(Err(refusal)) => Acceptance::Refused { reason: refusal.to_string() },
+        Err(bug) => Acceptance::Refused { reason: bug.text },
+    }
+}
+
+/// Whether the checker accepts a proof over threads: what it rests on.
+pub(crate) fn accepted(
+    loaded: &Loaded,
+    proof: &ThreadProof,
+    limits: raddle_smt::Limits,
+) -> Result<Vec<String>, raddle_certify::statics::Refusal> {
+    let mut judge = raddle_smt::Checker::new(limits);
+    let most = proved::Limits::default();
+    proved::check(&loaded.program, &loaded.models, proof, &mut judge, &most).map(|checked| checked.assumptions)
 }
 
 fn judge_tree(loaded: &Loaded, tree: &SearchTree) -> Acceptance {

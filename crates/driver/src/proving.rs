@@ -8,6 +8,7 @@ mod ground;
 
 use crate::aside::{Grace, Job, supervised};
 use crate::board::{Board, Phase};
+use crate::certificate::{self, Content};
 use crate::load::{Loaded, load};
 use crate::outcome::place;
 use crate::statics::accepted;
@@ -16,7 +17,7 @@ use crate::{Answer as DriverAnswer, DriverError, OutsideValues, Subject, plain};
 use executing::Executing;
 use ground::Checked;
 use raddle_certify::statics::Standing;
-use raddle_facts::ThreadProof;
+use raddle_facts::{Location, ThreadProof};
 use raddle_finding::{Assumption, CertificateFile, Deadlocks, Outcome, Proved, Stats, UnknownReason, Verdict};
 use raddle_prove::ground::{Ground, OpenPair};
 use raddle_prove::tar::{self, Answer, Environment};
@@ -73,88 +74,96 @@ fn alone(
     board.enter(Phase::Analysing);
     let mut warnings = loaded.warnings.clone();
     let mut runs = Executing::new(&loaded, subject, request.witness_dir.as_deref(), &job.stop, board);
-    let mut outcome = outcome(&loaded, &mut runs, job, bounds);
-    if outcome.verdict == Verdict::Unknown {
+    let mut found = found(&loaded, &mut runs, job, bounds);
+    if found.outcome.verdict == Verdict::Unknown {
         board.enter(Phase::Searching);
         let left = bounds.time.map_or(LONGEST_TRY, |time| time.saturating_sub(bounds.began.elapsed()));
         match runs.race(left * 9 / 10) {
-            Some(race) => outcome = race,
-            None => outcome.unknown_reasons.append(&mut runs.refused),
+            Some(race) => found = race.into(),
+            None => found.outcome.unknown_reasons.append(&mut runs.refused),
         }
     }
     warnings.append(&mut runs.warnings);
-    Ok(DriverAnswer { outcome, warnings })
+    write(&loaded, subject, request, &mut found, &mut warnings)?;
+    Ok(DriverAnswer { outcome: found.outcome, warnings })
 }
 
-fn outcome(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds) -> Outcome {
-    let analysed = accepted::facts(loaded);
-    let (proof, mut assumptions, gaps) = match analysed {
+/// What was found out, and the proof if there is one.
+struct Found {
+    outcome: Outcome,
+    proof: Option<ThreadProof>,
+}
+
+impl From<Outcome> for Found {
+    fn from(outcome: Outcome) -> Found {
+        Found { outcome, proof: None }
+    }
+}
+
+fn unknown(reasons: Vec<UnknownReason>) -> Found {
+    crate::outcome::unknown(reasons).into()
+}
+
+fn found(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds) -> Found {
+    let (proof, mut assumptions, gaps) = match accepted::facts(loaded) {
         Ok(found) => found,
-        Err(bug) => return crate::outcome::unknown(vec![bug]),
+        Err(bug) => return unknown(vec![bug]),
     };
-    if !gaps.is_empty() {
-        return crate::outcome::unknown(gaps);
+    let doubts: Vec<UnknownReason> = loaded.bugs.iter().cloned().chain(gaps).collect();
+    if !doubts.is_empty() {
+        return unknown(doubts);
     }
     let standing = match Standing::of(&loaded.program, &loaded.models, &proof) {
         Ok(standing) => standing,
-        Err(refusal) => return crate::outcome::unknown(vec![crate::bug(&format!("the static facts were refused ({refusal})"))]),
+        Err(refusal) => {
+            return unknown(vec![crate::bug(&format!("the static facts were refused ({refusal})"))]);
+        }
     };
     let checked = Checked(standing);
     let open = checked.open();
     if !open.is_empty()
         && let Some(race) = runs.race(FIRST_TRY)
     {
-        return race;
+        return race.into();
     }
-    let no = |text: String| crate::outcome::unknown(vec![plain(&text)]);
     let extracted = match raddle_prove::extract::extract(&checked, &open) {
         Ok(extracted) => extracted,
         Err(not) => {
             let at = not.site.map(|site| place(&loaded.program, checked.0.origin(site))).unwrap_or_default();
             let text = format!("the prover does not cover {}", not.text);
-            return crate::outcome::unknown(vec![UnknownReason { place: at, text }]);
+            return unknown(vec![UnknownReason { place: at, text }]);
         }
     };
-    if extracted.has_weak_atomics || loaded.has_weak_atomics() {
+    if loaded.has_weak_atomics() {
         assumptions.insert("A-SC");
     }
+    // The other half is for running the program.
+    let deadline = bounds.time.map(|time| bounds.began + time / 2);
     let stop = Arc::clone(&job.stop);
-    let limits = Limits {
-        // The other half is for running the program.
-        deadline: bounds.time.map(|time| bounds.began + time / 2),
-        stop: Arc::clone(&job.stop),
-        ..Limits::default()
+    let is_over = move || {
+        stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline)
     };
-    let mut asker = Asker::new(Solver::new(limits), Box::new(move || stop.load(Ordering::Relaxed)));
-    let system = &extracted.system;
+    let limits = Limits { deadline, stop: Arc::clone(&job.stop), ..Limits::default() };
+    let mut asker = Asker::new(Solver::new(limits), Box::new(is_over));
     let mut reasons = Vec::new();
     for environment in [Environment::Havoc, Environment::Relation] {
-        let result = tar::run(system, &extracted.pairs, &mut asker, environment);
-        if std::env::var_os("RADDLE_PROVE_TRACE").is_some() {
-            let text = format!("{:?}", result.answer);
-            eprintln!("{environment:?} {:?} {:.300}", result.counts, text);
-        }
+        let result = tar::run(&extracted.system, &extracted.pairs, &mut asker, environment);
         match result.answer {
             Answer::Safe(invariants) => {
-                let mut locations = Vec::new();
+                let mut locations: Vec<(Location, String)> = Vec::new();
                 for (thread, list) in invariants.iter().enumerate() {
-                    for (location, invariant) in list.iter().enumerate() {
-                        if !invariant.is_false() {
-                            locations.push((extracted.location(thread, location), invariant.to_string()));
-                        }
+                    for (location, invariant) in list.iter().enumerate().filter(|(_, one)| !one.is_false()) {
+                        locations.push((extracted.location(thread, location), invariant.to_string()));
                     }
                 }
                 locations.sort();
-                let mut proof = ThreadProof { statics: proof.clone(), locations };
+                let mut proof = ThreadProof { statics: proof, locations };
                 proof.statics.assumptions = assumptions.iter().map(|id| (*id).to_owned()).collect();
-                return match certified(loaded, &proof, job, bounds) {
-                    Ok(()) => safe(&proof, &assumptions),
-                    Err(reason) => crate::outcome::unknown(vec![reason]),
-                };
+                return certified(loaded, proof, &assumptions, job, bounds);
             }
             Answer::Candidate { question, .. } => {
                 if let Some(race) = runs.race(TRY) {
-                    return race;
+                    return race.into();
                 }
                 reasons = vec![reason(loaded, &open[question], "the formulas do not exclude it")];
             }
@@ -169,47 +178,75 @@ fn outcome(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds)
             }
         }
     }
-    if reasons.is_empty() {
-        return no("nothing was tried".to_owned());
-    }
-    crate::outcome::unknown(reasons)
+    unknown(reasons)
 }
 
 /// The engine's word is not enough: the checker must accept its proof.
-fn certified(loaded: &Loaded, proof: &ThreadProof, job: &Job, bounds: Bounds) -> Result<(), UnknownReason> {
+fn certified(
+    loaded: &Loaded,
+    proof: ThreadProof,
+    assumptions: &BTreeSet<&'static str>,
+    job: &Job,
+    bounds: Bounds,
+) -> Found {
     let limits = Limits {
         deadline: bounds.time.map(|time| bounds.began + time),
         stop: Arc::clone(&job.stop),
         ..Limits::default()
     };
-    let mut judge = raddle_smt::Checker::new(limits);
-    let most = raddle_certify::proved::Limits::default();
-    match raddle_certify::proved::check(&loaded.program, &loaded.models, proof, &mut judge, &most) {
-        Ok(checked) => {
-            if std::env::var_os("RADDLE_PROVE_TRACE").is_some() {
-                eprintln!("accepted: {} {:?}", checked.queries, judge.counts());
-            }
-            Ok(())
-        }
-        Err(refusal) => Err(UnknownReason {
-            place: refusal.place.map(|site| place(&loaded.program, site)).unwrap_or_default(),
-            text: crate::bug(&format!("the proof was refused ({refusal})")).text,
-        }),
+    if let Err(refusal) = certificate::accepted(loaded, &proof, limits) {
+        let at = refusal.place.map(|site| place(&loaded.program, site)).unwrap_or_default();
+        let text = crate::bug(&format!("the proof was refused ({refusal})")).text;
+        return unknown(vec![UnknownReason { place: at, text }]);
     }
-}
-
-fn safe(proof: &ThreadProof, assumptions: &BTreeSet<&'static str>) -> Outcome {
-    let _ = proof;
-    Outcome {
+    let outcome = Outcome {
         verdict: Verdict::Safe,
         deadlocks: Deadlocks::Unknown,
         findings: Vec::new(),
-        proved: vec![Proved { variable: String::new(), by: "prove", certificate: CertificateFile::Unwritten }],
+        proved: vec![Proved {
+            variable: String::new(),
+            by: "prove",
+            certificate: CertificateFile::Unwritten,
+        }],
         assumptions: assumptions.iter().copied().map(Assumption::named).collect(),
         deadlock_assumptions: Vec::new(),
         unknown_reasons: Vec::new(),
         stats: Stats::default(),
+    };
+    Found { outcome, proof: Some(proof) }
+}
+
+/// Writes the proof to the file asked for, or beside the witnesses.
+fn write(
+    loaded: &Loaded,
+    subject: &Subject,
+    request: &ProveRequest,
+    found: &mut Found,
+    warnings: &mut Vec<String>,
+) -> Result<(), DriverError> {
+    let Some(proof) = &found.proof else {
+        if let Some(path) = &request.certificate {
+            warnings.push(format!("there is no proof that could be written to {}", path.display()));
+        }
+        return Ok(());
+    };
+    let content = Content::Threads(proof);
+    let written = match (&request.certificate, &request.witness_dir) {
+        (Some(path), _) => {
+            certificate::write(path, loaded, subject, content)?;
+            Ok(path.to_string_lossy().into_owned())
+        }
+        (None, Some(folder)) => certificate::write_beside(loaded, subject, folder, content),
+        (None, None) => return Ok(()),
+    };
+    match written {
+        Ok(file) => {
+            let proved = found.outcome.proved.iter_mut();
+            proved.for_each(|proved| proved.certificate = CertificateFile::Written(file.clone()));
+        }
+        Err(warning) => warnings.push(warning),
     }
+    Ok(())
 }
 
 fn reason(loaded: &Loaded, pair: &OpenPair, why: &str) -> UnknownReason {

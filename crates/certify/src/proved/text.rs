@@ -21,6 +21,11 @@ pub fn read(text: &str) -> Result<ThreadProof, ReadError> {
     Ok(file.proof)
 }
 
+/// Whether a text says that it is one.
+pub fn is_proof(text: &str) -> bool {
+    serde_json::from_str::<Header>(text).is_ok_and(|header| header.format == FORMAT)
+}
+
 /// The same proof, the same bytes.
 pub fn write(proof: &ThreadProof) -> String {
     let file = FileRef { format: FORMAT, version: VERSION, proof };

@@ -89,10 +89,6 @@ impl Cells {
         let taints = order.taints.iter().map(|value| Term::bits(*value, 8 * cell.bytes));
         Some(std::iter::once(own).chain(taints).collect())
     }
-
-    pub(super) fn has_weak(&self) -> bool {
-        self.order.values().any(|order| order.is_weak)
-    }
 }
 
 /// The cell that a load, a store or an atomic operation accesses, and nothing else.

@@ -39,8 +39,6 @@ struct Place {
 pub struct Extracted<'g> {
     pub system: System,
     pub pairs: StaticPairs<'g>,
-    /// Some access is weaker than seq_cst.
-    pub has_weak_atomics: bool,
     places: Vec<Vec<Place>>,
     ground: &'g dyn Ground,
 }
@@ -110,7 +108,7 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
         conflicts: Vec::new(),
     };
     system.conflicts = conflicts(ground, &system, &pairs, &places, open);
-    Ok(Extracted { system, pairs, has_weak_atomics: cells.has_weak(), places, ground })
+    Ok(Extracted { system, pairs, places, ground })
 }
 
 /// What runs, with its start function.

@@ -89,10 +89,6 @@ impl Search<'_, '_> {
                 Round::Candidate { question, values } => return Ok(Answer::Candidate { question, values }),
                 Round::Stuck { question } => return Ok(Answer::Stuck { question }),
                 Round::Refine(predicates) => {
-                    if std::env::var_os("RADDLE_PROVE_DEBUG").is_some() {
-                        let all: std::collections::BTreeSet<String> = predicates.iter().map(|(t, l, p)| format!("{}@{l}: {p}", self.system.threads[*t].name)).collect();
-                        eprintln!("outer {} queries {} states {}: {all:#?}", counts.outer, self.asker.queries(), counts.states);
-                    }
                     for (thread, location, term) in predicates {
                         self.precision.add(thread, location, &term)?;
                     }

@@ -138,6 +138,7 @@ impl<'s> Reach<'s> {
             if next == self.states.len() {
                 return Ok(());
             }
+            asker.check_time()?;
             self.interference(asker, next)?;
             next += 1;
         }
