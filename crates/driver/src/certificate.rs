@@ -215,7 +215,8 @@ pub(crate) fn accepted(
 ) -> Result<Vec<String>, raddle_certify::statics::Refusal> {
     let mut judge = raddle_smt::Checker::new(limits);
     let most = proved::Limits::default();
-    proved::check(&loaded.program, &loaded.models, proof, &mut judge, &most).map(|checked| checked.assumptions)
+    proved::check(&loaded.program, &loaded.models, proof, &mut judge, &most)
+        .map(|checked| checked.assumptions)
 }
 
 fn judge_tree(loaded: &Loaded, tree: &SearchTree) -> Acceptance {

@@ -57,8 +57,8 @@ pub use replay::{
     Allowance, Certified, Ground, Native, certify, certify_within, debug, replay, witness_subject,
 };
 pub use request::{
-    Chance, Checkpoint, Control, Engines, Goal, Inputs, Mode, OWN_STDIN, OutsideValues, Search, Spurious, Start,
-    Subject, Substrate,
+    Chance, Checkpoint, Control, Engines, Goal, Inputs, Mode, OWN_STDIN, OutsideValues, Search, Spurious,
+    Start, Subject, Substrate,
 };
 pub use statics::{Line, StaticRequest, statics};
 

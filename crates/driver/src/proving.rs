@@ -18,15 +18,17 @@ use executing::Executing;
 use ground::Checked;
 use raddle_certify::statics::Standing;
 use raddle_facts::{Location, ThreadProof};
-use raddle_finding::{Assumption, CertificateFile, Deadlocks, Outcome, Proved, Stats, UnknownReason, Verdict};
+use raddle_finding::{
+    Assumption, CertificateFile, Deadlocks, Outcome, Proved, Stats, UnknownReason, Verdict,
+};
 use raddle_prove::ground::{Ground, OpenPair};
 use raddle_prove::tar::{self, Answer, Environment};
 use raddle_prove::{Asker, Stop};
 use raddle_smt::{Limits, Solver};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What `raddle prove` is asked besides the program.
@@ -47,7 +49,11 @@ const FIRST_TRY: Duration = Duration::from_millis(200);
 const TRY: Duration = Duration::from_millis(500);
 const LONGEST_TRY: Duration = Duration::from_secs(60);
 
-pub fn prove(subject: &Subject, request: &ProveRequest, interrupt: &AtomicBool) -> Result<DriverAnswer, DriverError> {
+pub fn prove(
+    subject: &Subject,
+    request: &ProveRequest,
+    interrupt: &AtomicBool,
+) -> Result<DriverAnswer, DriverError> {
     let began = Instant::now();
     let bounds = Bounds { time: request.time, memory: request.memory, began };
     let board = Board::default();
@@ -140,9 +146,8 @@ fn found(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds) -
     // The other half is for running the program.
     let deadline = bounds.time.map(|time| bounds.began + time / 2);
     let stop = Arc::clone(&job.stop);
-    let is_over = move || {
-        stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    };
+    let is_over =
+        move || stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let limits = Limits { deadline, stop: Arc::clone(&job.stop), ..Limits::default() };
     let mut asker = Asker::new(Solver::new(limits), Box::new(is_over));
     let mut reasons = Vec::new();

@@ -25,7 +25,9 @@ fn races_are_found_and_replayed() {
         for finding in &outcome.findings {
             assert_eq!(finding.engine, "prove");
             match &finding.evidence {
-                Evidence::Replayed { file: Some(file), .. } => complaints.extend(shown_again(Path::new(file))),
+                Evidence::Replayed { file: Some(file), .. } => {
+                    complaints.extend(shown_again(Path::new(file)))
+                }
                 other => complaints.push(format!("no witness file: {other:?}")),
             }
         }
@@ -64,11 +66,8 @@ fn proved(path: &Path, time: Duration, folder: &Path) -> (Vec<String>, raddle_dr
     let lines: Vec<&str> = text.lines().map(|line| if own(line) { "" } else { line }).collect();
     let fixture = parse(&lines.join("\n")).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let subject = Subject { inputs: vec![path.to_path_buf()], ..Subject::default() };
-    let request = ProveRequest {
-        time: Some(time),
-        witness_dir: Some(folder.to_path_buf()),
-        ..ProveRequest::default()
-    };
+    let request =
+        ProveRequest { time: Some(time), witness_dir: Some(folder.to_path_buf()), ..ProveRequest::default() };
     let answer = prove(&subject, &request, &AtomicBool::new(false));
     let outcome = answer.unwrap_or_else(|error| panic!("{}: {error}", path.display())).outcome;
     let mut complaints = compare(&fixture, &outcome, Completeness::UnderApproximates);

@@ -87,7 +87,8 @@ impl ValueSource for SmallFirst {
         }
         let domain = Domain::new(asked.bits, asked.sign);
         let own = asked.call.map(|(function, ..)| constants(function)).unwrap_or_default();
-        let near = own.iter().chain(&self.constants).flat_map(|constant| [*constant, constant + 1, constant - 1]);
+        let near =
+            own.iter().chain(&self.constants).flat_map(|constant| [*constant, constant + 1, constant - 1]);
         let mut tried: Vec<i128> = SMALL.to_vec();
         for value in near.filter(|value| domain.holds(*value)) {
             if !tried.contains(&value) && tried.len() < SMALL.len() + MORE_CONSTANTS {

@@ -99,7 +99,11 @@ impl Asker {
     }
 
     /// All ways in which the questions can be answered where the parts hold.
-    pub(crate) fn valuations(&mut self, parts: &[&[Literal]], questions: &[Literal]) -> Result<Vec<Vec<bool>>, Stop> {
+    pub(crate) fn valuations(
+        &mut self,
+        parts: &[&[Literal]],
+        questions: &[Literal],
+    ) -> Result<Vec<Vec<bool>>, Stop> {
         let fixed = |question: &Literal| match self.literals.term(*question) {
             known if known.is_true() => Some(true),
             known if known.is_false() => Some(false),
@@ -135,7 +139,11 @@ impl Asker {
         Ok(all)
     }
 
-    fn of_component(&mut self, parts: Vec<Literal>, questions: Vec<Literal>) -> Result<Rc<Vec<Vec<bool>>>, Stop> {
+    fn of_component(
+        &mut self,
+        parts: Vec<Literal>,
+        questions: Vec<Literal>,
+    ) -> Result<Rc<Vec<Vec<bool>>>, Stop> {
         let key = (parts, questions);
         if let Some(known) = self.valuations.get(&key) {
             return Ok(Rc::clone(known));
@@ -197,12 +205,16 @@ impl Asker {
                 Err(error) => break Err(Stop::Solver(error.to_string())),
             };
             let values: Vec<bool> = open.iter().map(|term| holds(term, &model)).collect();
-            let same = open.iter().zip(&values).map(|(term, value)| {
-                if *value { (*term).clone() } else { term.negated() }
-            });
+            let same = open.iter().zip(&values).map(
+                |(term, value)| {
+                    if *value { (*term).clone() } else { term.negated() }
+                },
+            );
             self.solver.assert(&Term::and(same).negated());
             let mut values = values.into_iter();
-            found.push(known.iter().map(|known| known.unwrap_or_else(|| values.next() == Some(true))).collect());
+            found.push(
+                known.iter().map(|known| known.unwrap_or_else(|| values.next() == Some(true))).collect(),
+            );
         };
         self.solver.pop();
         found.sort_unstable();
@@ -210,7 +222,11 @@ impl Asker {
     }
 
     /// Parts that cannot all hold; `None`: all can. What comes first in the order is left out first.
-    pub fn core<K: Ord>(&mut self, parts: &[Term], order: impl Fn(&usize) -> K) -> Result<Option<Vec<usize>>, Stop> {
+    pub fn core<K: Ord>(
+        &mut self,
+        parts: &[Term],
+        order: impl Fn(&usize) -> K,
+    ) -> Result<Option<Vec<usize>>, Stop> {
         if let Some(at) = parts.iter().position(Term::is_false) {
             return Ok(Some(vec![at]));
         }
@@ -248,7 +264,9 @@ impl Asker {
         let answer = self.solver.check();
         let answer = self.answer(answer);
         let model = match answer {
-            Ok(true) => self.solver.model(&variables).map(Some).map_err(|error| Stop::Solver(error.to_string())),
+            Ok(true) => {
+                self.solver.model(&variables).map(Some).map_err(|error| Stop::Solver(error.to_string()))
+            }
             Ok(false) => Ok(None),
             Err(stop) => Err(stop),
         };

@@ -75,7 +75,11 @@ impl Literals {
     }
 
     /// The parts and the questions by common variables.
-    pub(crate) fn components(&mut self, parts: &[&[Literal]], questions: &[(usize, Literal)]) -> Vec<Component> {
+    pub(crate) fn components(
+        &mut self,
+        parts: &[&[Literal]],
+        questions: &[(usize, Literal)],
+    ) -> Vec<Component> {
         let mut literals: Vec<Literal> = parts.iter().flat_map(|part| part.iter().copied()).collect();
         literals.sort_unstable();
         literals.dedup();

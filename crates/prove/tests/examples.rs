@@ -58,18 +58,13 @@ fn system(threads: Vec<Vec<Vec<Edge>>>, initial: Term, places: &[(usize, usize)]
         .collect();
     // A first thread that creates the others.
     let count = all.len();
-    let creates = (0..count)
-        .map(|thread| raddle_prove::system::Creation { thread, passes: Vec::new() })
-        .collect();
+    let creates =
+        (0..count).map(|thread| raddle_prove::system::Creation { thread, passes: Vec::new() }).collect();
     let start = Step { guard: yes(), updates: Vec::new(), creates };
     let (edges, steps) = (vec![Vec::new()], vec![vec![start]]);
     all.push(Thread { name: "main".into(), many: false, start: 0, starts_with: yes(), edges, steps });
-    let conflict = Conflict {
-        first: (0, places[0].1),
-        second: (1, places[1].1),
-        overlap: yes(),
-        question: 0,
-    };
+    let conflict =
+        Conflict { first: (0, places[0].1), second: (1, places[1].1), overlap: yes(), question: 0 };
     System {
         threads: all,
         first: count,

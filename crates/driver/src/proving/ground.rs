@@ -56,7 +56,8 @@ impl Ground for Checked<'_> {
 
     fn call(&self, spot: Spot) -> Option<Called> {
         let call = self.0.call(at(spot))?;
-        let mut called = Called { effects: call.effects.iter().map(|(_, effect)| *effect).collect(), ..Called::default() };
+        let mut called =
+            Called { effects: call.effects.iter().map(|(_, effect)| *effect).collect(), ..Called::default() };
         if !call.unknown.is_empty() {
             called.not_followed = Some("a call of a function without body or model");
         }

@@ -128,7 +128,8 @@ pub(crate) fn facts(
     let mut assumptions: BTreeSet<&'static str> =
         loaded.assumptions.iter().copied().filter(|id| *id != "A-INPUT").collect();
     assumptions.extend(&analysis.assumptions);
-    let gap = |gap: &raddle_lockset::Gap| UnknownReason { place: place(program, gap.site), text: gap.text.clone() };
+    let gap =
+        |gap: &raddle_lockset::Gap| UnknownReason { place: place(program, gap.site), text: gap.text.clone() };
     let gaps = analysis.gaps.iter().map(gap).collect();
     Ok((proof(program, Vec::new(), &assumptions, analysis), assumptions, gaps))
 }

@@ -74,7 +74,10 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
             };
             edges.push(ways.paths.into_iter().map(edge).collect());
             steps.push(
-                ways.seen.into_iter().map(|seen| step(ground, &threads, seen)).collect::<Result<Vec<Step>, _>>()?,
+                ways.seen
+                    .into_iter()
+                    .map(|seen| step(ground, &threads, seen))
+                    .collect::<Result<Vec<Step>, _>>()?,
             );
         }
         let (thread, entry) = threads[index];
@@ -91,7 +94,8 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
     let ids: Vec<ThreadId> = threads.iter().map(|(thread, _)| *thread).collect();
     let first = ids.iter().position(|thread| ground.facts().threads.threads[*thread].start == Start::Main);
     let Some(first) = first else { return Err(NotCovered { site: None, text: "there is no `main`" }) };
-    let spots = places.iter().map(|list| list.iter().map(|place| (place.spot, place.phase)).collect()).collect();
+    let spots =
+        places.iter().map(|list| list.iter().map(|place| (place.spot, place.phase)).collect()).collect();
     let pairs = StaticPairs {
         ground,
         threads: ids,
@@ -339,8 +343,7 @@ impl StaticPairs<'_> {
             if u128::from(least) + u128::from(most) > 1 << width.min(64) {
                 continue;
             }
-            let (mine, theirs) =
-                (Term::from(var.clone()), Term::from(crate::system::suffixed(&var, "'")));
+            let (mine, theirs) = (Term::from(var.clone()), Term::from(crate::system::suffixed(&var, "'")));
             let least = Term::bits(u128::from(least), width);
             for (a, b) in [(&mine, &theirs), (&theirs, &mine)] {
                 let distance = Term::app(Op::Sub, vec![a.clone(), b.clone()]);

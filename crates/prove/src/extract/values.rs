@@ -71,10 +71,8 @@ impl Values {
         let Sort::Bits(width) = var.sort else { return };
         let known = constant(ground, function, reg, width);
         let is_known = known.is_some() || value.is_some();
-        let value = known
-            .or(value)
-            .filter(|value| value.width() == width)
-            .unwrap_or_else(|| inputs.any(width));
+        let value =
+            known.or(value).filter(|value| value.width() == width).unwrap_or_else(|| inputs.any(width));
         if !is_known && width <= 64 {
             let facts = &ground.facts().values.intervals[function];
             if let Some(interval) = facts.get(reg.0 as usize) {
@@ -186,7 +184,13 @@ impl Values {
         true
     }
 
-    fn address(&self, ground: &dyn Ground, inputs: &mut Inputs, function: FunctionId, gep: &Gep) -> Option<Term> {
+    fn address(
+        &self,
+        ground: &dyn Ground,
+        inputs: &mut Inputs,
+        function: FunctionId,
+        gep: &Gep,
+    ) -> Option<Term> {
         let program = ground.program();
         let bits = names::width(program, Ty::Ptr)?;
         let mut sum = self.operand(ground, inputs, function, gep.base, bits);
@@ -210,11 +214,8 @@ fn larger(order: Op, a: &Term, b: &Term) -> Term {
 }
 
 fn within(value: &Term, interval: Interval, width: u32) -> Vec<Term> {
-    let (lowest, highest) = if width >= 64 {
-        (i64::MIN, i64::MAX)
-    } else {
-        (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1)
-    };
+    let (lowest, highest) =
+        if width >= 64 { (i64::MIN, i64::MAX) } else { (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1) };
     let mut found = Vec::new();
     let bound = |number: i64| Term::bits(number as i128 as u128, width);
     if interval.low > lowest {

@@ -162,7 +162,9 @@ impl Walker<'_> {
         }
         let cell = self.cells.exact(spot);
         let walks = match inst {
-            Inst::Load { dst, atomic, .. } => self.load(walk, *dst, cell, atomic.map(|order| order.acquires())),
+            Inst::Load { dst, atomic, .. } => {
+                self.load(walk, *dst, cell, atomic.map(|order| order.acquires()))
+            }
             Inst::Store { value, ty, .. } => {
                 if let Some(cell) = cell {
                     let value = self.operand(&walk, *value, *ty);
@@ -181,7 +183,8 @@ impl Walker<'_> {
                         continue;
                     };
                     let before = walk.values.get(&cell.value());
-                    let new = value.as_ref().zip(old.as_ref()).and_then(|(value, old)| updated(*op, old, value));
+                    let new =
+                        value.as_ref().zip(old.as_ref()).and_then(|(value, old)| updated(*op, old, value));
                     let new = new.unwrap_or_else(|| self.inputs.any(8 * cell.bytes));
                     walks.extend(self.update(&walk, cell, &before, new));
                 }
@@ -291,20 +294,21 @@ impl Walker<'_> {
         if !called.bodies.is_empty() {
             return self.enter(&walk, &called);
         }
-        let (dsts, args) = match &ground.program().functions[spot.function].blocks[spot.block].insts[spot.index] {
-            Inst::Call { dsts, args, .. } => (dsts.clone(), args.clone()),
-            _ => (Vec::new(), Vec::new()),
-        };
+        let (dsts, args) =
+            match &ground.program().functions[spot.function].blocks[spot.block].insts[spot.index] {
+                Inst::Call { dsts, args, .. } => (dsts.clone(), args.clone()),
+                _ => (Vec::new(), Vec::new()),
+            };
         let [effect] = &called.effects[..] else {
             return self.not_covered(spot, "a call that may run several library functions");
         };
         match effect {
-            Effect::Process(
-                ProcessOp::Exit { .. } | ProcessOp::Abort | ProcessOp::AssertFail { .. },
-            )
+            Effect::Process(ProcessOp::Exit { .. } | ProcessOp::Abort | ProcessOp::AssertFail { .. })
             | Effect::Verifier(VerifierOp::Error) => return Ok(Next::On(Vec::new())),
             Effect::Thread(ThreadOp::Exit { .. }, _) => return Ok(Next::Ends(walk)),
-            Effect::Unsupported { .. } => return self.not_covered(spot, "a library function that is not supported"),
+            Effect::Unsupported { .. } => {
+                return self.not_covered(spot, "a library function that is not supported");
+            }
             Effect::Once { .. } => return self.not_covered(spot, "`pthread_once`"),
             Effect::Cond(CondOp::Wait { .. }, _) => {
                 let place = Place { stack: walk.stack.clone(), spot, phase: Phase::Waiting };
@@ -316,7 +320,10 @@ impl Walker<'_> {
                     walk.values.guard.extend(value.map(|value| value.is_nonzero()));
                 }
             }
-            Effect::Thread(ThreadOp::Create { argument, .. } | ThreadOp::CreateReturning { argument, .. }, _) => {
+            Effect::Thread(
+                ThreadOp::Create { argument, .. } | ThreadOp::CreateReturning { argument, .. },
+                _,
+            ) => {
                 let site = self.site(spot);
                 let value = args.get(usize::from(argument.0));
                 let value = value.and_then(|arg| self.operand(&walk, arg.value, arg.ty));
@@ -425,7 +432,8 @@ impl Walker<'_> {
         let ground = self.ground;
         let program = ground.program();
         let spot = walk.at;
-        let Inst::Call { args, .. } = &program.functions[spot.function].blocks[spot.block].insts[spot.index] else {
+        let Inst::Call { args, .. } = &program.functions[spot.function].blocks[spot.block].insts[spot.index]
+        else {
             return self.not_covered(spot, "a call that is none");
         };
         if !called.effects.is_empty() {
@@ -437,11 +445,14 @@ impl Walker<'_> {
                 return self.not_covered(spot, "recursion");
             }
             let body = &program.functions[*callee];
-            if body.params.iter().any(|param| param.by_value.is_some()) || args.iter().any(|arg| arg.by_value.is_some()) {
+            if body.params.iter().any(|param| param.by_value.is_some())
+                || args.iter().any(|arg| arg.by_value.is_some())
+            {
                 return self.not_covered(spot, "a structure passed by value");
             }
             let mut inner = walk.clone();
-            let passed: Vec<Option<Term>> = args.iter().map(|arg| self.operand(walk, arg.value, arg.ty)).collect();
+            let passed: Vec<Option<Term>> =
+                args.iter().map(|arg| self.operand(walk, arg.value, arg.ty)).collect();
             inner.stack.push(spot);
             inner.at = Spot { function: *callee, block: BlockId(0), index: 0 };
             for (index, param) in body.params.iter().enumerate() {
@@ -459,11 +470,18 @@ impl Walker<'_> {
                 let place = Place { stack: walk.stack.clone(), spot: walk.at, phase: Phase::Before };
                 Ok(Next::Stops(vec![walk], place))
             }
-            _ => self.not_covered(spot, "several functions that begin with a loop, called through one pointer"),
+            _ => {
+                self.not_covered(spot, "several functions that begin with a loop, called through one pointer")
+            }
         }
     }
 
-    fn terminator(&mut self, mut walk: Walk, open: &mut Vec<Walk>, found: &mut Vec<Path>) -> Result<(), NotCovered> {
+    fn terminator(
+        &mut self,
+        mut walk: Walk,
+        open: &mut Vec<Walk>,
+        found: &mut Vec<Path>,
+    ) -> Result<(), NotCovered> {
         let ground = self.ground;
         let program = ground.program();
         let spot = walk.at;
@@ -505,8 +523,11 @@ impl Walker<'_> {
                         return self.not_covered(caller, "a return to what is no call");
                     };
                     let types = &program.functions[spot.function].returns;
-                    let returned: Vec<Option<Term>> =
-                        values.iter().zip(types).map(|(value, ty)| self.operand(&walk, *value, *ty)).collect();
+                    let returned: Vec<Option<Term>> = values
+                        .iter()
+                        .zip(types)
+                        .map(|(value, ty)| self.operand(&walk, *value, *ty))
+                        .collect();
                     walk.at = caller;
                     for (index, dst) in dsts.iter().enumerate() {
                         let value = returned.get(index).cloned().flatten();
@@ -517,7 +538,9 @@ impl Walker<'_> {
             },
             Terminator::Unreachable => {}
             Terminator::IndirectBr { .. } => return self.not_covered(spot, "a computed goto"),
-            Terminator::Unsupported { .. } => return self.not_covered(spot, "a construct that is not understood"),
+            Terminator::Unsupported { .. } => {
+                return self.not_covered(spot, "a construct that is not understood");
+            }
         }
         Ok(())
     }
@@ -568,11 +591,7 @@ fn advanced(mut walk: Walk) -> Walk {
 }
 
 fn path(walk: Walk, to: Option<Place>) -> Path {
-    Path {
-        to,
-        guard: Term::and(walk.values.guard),
-        updates: walk.values.changed.into_iter().collect(),
-    }
+    Path { to, guard: Term::and(walk.values.guard), updates: walk.values.changed.into_iter().collect() }
 }
 
 fn seen(walk: &Walk) -> Seen {

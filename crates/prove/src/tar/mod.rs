@@ -31,9 +31,14 @@ pub enum Answer {
     /// Per thread and location what holds there; `false`: never reached.
     Safe(Vec<Vec<Term>>),
     /// A conflict that the formulas do not exclude, with values of inputs on the way.
-    Candidate { question: usize, values: Assignment },
+    Candidate {
+        question: usize,
+        values: Assignment,
+    },
     /// The refinement found nothing new for an abstract counterexample that is none.
-    Stuck { question: usize },
+    Stuck {
+        question: usize,
+    },
     Stopped(Stop),
 }
 
@@ -77,8 +82,13 @@ enum Round {
     Safe(Vec<Vec<Term>>),
     /// Predicates to add: thread, location, formula.
     Refine(Vec<(usize, usize, Term)>),
-    Candidate { question: usize, values: Assignment },
-    Stuck { question: usize },
+    Candidate {
+        question: usize,
+        values: Assignment,
+    },
+    Stuck {
+        question: usize,
+    },
 }
 
 impl Search<'_, '_> {
@@ -121,12 +131,18 @@ impl Search<'_, '_> {
         }
     }
 
-    fn analyse(&mut self, reach: &Reach<'_>, conflict: usize, states: (StateId, StateId)) -> std::result::Result<Round, Stop> {
+    fn analyse(
+        &mut self,
+        reach: &Reach<'_>,
+        conflict: usize,
+        states: (StateId, StateId),
+    ) -> std::result::Result<Round, Stop> {
         let conflict = &self.system.conflicts[conflict];
         let question = conflict.question;
         let mut last = None;
         for depth in 0..=DEEPEST {
-            let formula = trace::of_conflict(self.system, self.pairs, reach, conflict, states, self.environment, depth);
+            let formula =
+                trace::of_conflict(self.system, self.pairs, reach, conflict, states, self.environment, depth);
             let terms: Vec<Term> = formula.parts.iter().map(|part| part.term.clone()).collect();
             let order = |index: &usize| formula.parts[*index].kind;
             match self.asker.core(&terms, order)? {
@@ -154,7 +170,12 @@ impl Search<'_, '_> {
     }
 
     /// What the parts say, carried along their traces as long as it says something; only what is new.
-    fn predicates(&self, reach: &Reach<'_>, formula: &Formula<'_>, core: &[usize]) -> Vec<(usize, usize, Term)> {
+    fn predicates(
+        &self,
+        reach: &Reach<'_>,
+        formula: &Formula<'_>,
+        core: &[usize],
+    ) -> Vec<(usize, usize, Term)> {
         let mut found: Vec<(usize, usize, Term)> = Vec::new();
         for part in core.iter().map(|index| &formula.parts[*index]) {
             let Some(fact) = &part.fact else { continue };
@@ -193,14 +214,26 @@ impl Search<'_, '_> {
         found
     }
 
-    fn carry(&self, formula: &Formula<'_>, trace: usize, point: usize, atom: &Term, found: &mut Vec<(usize, usize, Term)>) {
+    fn carry(
+        &self,
+        formula: &Formula<'_>,
+        trace: usize,
+        point: usize,
+        atom: &Term,
+        found: &mut Vec<(usize, usize, Term)>,
+    ) {
         let trace = &formula.traces[trace];
         let mut add = |at: usize, term: &Term| {
             let (thread, location) = trace.points[at];
             let says_input = crate::system::mentions(term, &mut |var| is_input(&var.name));
             if !says_input {
                 let atoms = precision::atoms(term);
-                found.extend(atoms.into_iter().filter(|atom| !atom.variables().is_empty()).map(|atom| (thread, location, atom)));
+                found.extend(
+                    atoms
+                        .into_iter()
+                        .filter(|atom| !atom.variables().is_empty())
+                        .map(|atom| (thread, location, atom)),
+                );
             }
         };
         add(point, atom);

@@ -16,7 +16,9 @@ const MOST: usize = 48;
 
 impl Precision {
     pub(crate) fn nothing(system: &System) -> Precision {
-        Precision { at: system.threads.iter().map(|thread| vec![BTreeSet::new(); thread.edges.len()]).collect() }
+        Precision {
+            at: system.threads.iter().map(|thread| vec![BTreeSet::new(); thread.edges.len()]).collect(),
+        }
     }
 
     pub(crate) fn at(&self, thread: ThreadIndex, location: LocationIndex) -> Vec<Term> {
@@ -33,7 +35,12 @@ impl Precision {
     }
 
     /// Every atom of the term; whether one is new.
-    pub(crate) fn add(&mut self, thread: ThreadIndex, location: LocationIndex, term: &Term) -> Result<bool, Stop> {
+    pub(crate) fn add(
+        &mut self,
+        thread: ThreadIndex,
+        location: LocationIndex,
+        term: &Term,
+    ) -> Result<bool, Stop> {
         let mut added = false;
         for atom in atoms(term) {
             added |= self.at[thread][location].insert(atom);

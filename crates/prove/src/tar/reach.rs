@@ -41,6 +41,9 @@ pub(crate) enum Parent {
     Interference { from: StateId, by: StateId, step: usize },
 }
 
+/// What is asked after a step: the predicates of a place, one literal each.
+type Questions = Rc<[Literal]>;
+
 type Key = (ThreadIndex, LocationIndex, Rc<Vec<bool>>);
 
 pub(crate) struct Reach<'s> {
@@ -59,8 +62,8 @@ pub(crate) struct Reach<'s> {
     guards: HashMap<(ThreadIndex, LocationIndex, usize), Formula>,
     step_guards: HashMap<(ThreadIndex, LocationIndex, usize), [Formula; 2]>,
     /// The predicates of a place after a step.
-    after_own: HashMap<(ThreadIndex, LocationIndex, usize), Rc<[Literal]>>,
-    after_other: HashMap<[(ThreadIndex, LocationIndex, usize); 2], Option<Rc<[Literal]>>>,
+    after_own: HashMap<(ThreadIndex, LocationIndex, usize), Questions>,
+    after_other: HashMap<[(ThreadIndex, LocationIndex, usize); 2], Option<Questions>>,
     /// Steps of the environment: from which state, which step.
     steps: Vec<(StateId, usize)>,
     /// Per state: how many of `steps` it has seen.
@@ -83,7 +86,9 @@ impl<'s> Reach<'s> {
         environment: Environment,
     ) -> Reach<'s> {
         let predicates = (0..system.threads.len())
-            .map(|thread| (0..precision.locations(thread)).map(|l| Rc::new(precision.at(thread, l))).collect())
+            .map(|thread| {
+                (0..precision.locations(thread)).map(|l| Rc::new(precision.at(thread, l))).collect()
+            })
             .collect();
         Reach {
             system,
@@ -272,7 +277,8 @@ impl<'s> Reach<'s> {
             self.index.insert(key, self.states.len());
             let predicates = &self.predicates[place.0][place.1];
             let literals = predicates.iter().zip(cube.iter());
-            let term = Term::and(literals.map(|(term, value)| if *value { term.clone() } else { term.negated() }));
+            let term =
+                Term::and(literals.map(|(term, value)| if *value { term.clone() } else { term.negated() }));
             self.own.push(asker.formula(&term));
             self.other.push(asker.formula(&self.system.other(&term)));
             self.terms.push(term);

@@ -96,7 +96,13 @@ pub(crate) fn of_conflict<'s>(
     for literal in literals(&conflict.overlap) {
         let term = both(&mut maker, &literal);
         let own = !crate::system::mentions(&literal, &mut |var| var.name.ends_with('\''));
-        maker.formula.parts.push(Part { term, trace: first.0, point, fact: own.then_some(literal), kind: Kind::Condition });
+        maker.formula.parts.push(Part {
+            term,
+            trace: first.0,
+            point,
+            fact: own.then_some(literal),
+            kind: Kind::Condition,
+        });
     }
     maker.formula
 }
@@ -129,7 +135,9 @@ impl<'s> Maker<'s, '_> {
         let trace = self.formula.traces.len();
         self.formula.traces.push(Trace { points, steps: Vec::new() });
         let mut values = Values::new();
-        for literal in literals(&system.initial).into_iter().chain(literals(&system.thread(system.first).starts_with)) {
+        for literal in
+            literals(&system.initial).into_iter().chain(literals(&system.thread(system.first).starts_with))
+        {
             let term = self.value(&literal, &mut values);
             let kind = kind_of(Some(&literal), false);
             self.formula.parts.push(Part { term, trace, point: 0, fact: Some(literal), kind });
@@ -180,25 +188,18 @@ impl<'s> Maker<'s, '_> {
         for literal in literals(guard) {
             self.push(trace, point, &literal, &mut inputs);
         }
-        for (var, _) in &inputs {
-            if !values.contains_key(var) && !is_input(&var.name) {
-                values.insert(var.clone(), inputs[var].clone());
-            }
-        }
         let new: Vec<(Var, Term, Term)> = updates
             .iter()
             .map(|(var, value)| (var.clone(), value.clone(), self.value(value, &mut inputs)))
             .collect();
-        for (var, _) in &inputs {
-            if !values.contains_key(var) && !is_input(&var.name) {
-                values.insert(var.clone(), inputs[var].clone());
-            }
+        // What was met for the first time, but for inputs, is as it was.
+        for (var, value) in inputs.iter().filter(|(var, _)| !is_input(&var.name)) {
+            values.entry(var.clone()).or_insert_with(|| value.clone());
         }
         for (var, value, now) in new {
             let version = self.version(&var);
-            let says_itself = crate::system::mentions(&value, &mut |used| {
-                changes(updates, used) || is_input(&used.name)
-            });
+            let says_itself =
+                crate::system::mentions(&value, &mut |used| changes(updates, used) || is_input(&used.name));
             let fact = (!says_itself).then(|| Term::from(var.clone()).equals(&value));
             let kind = kind_of(fact.as_ref(), !value.variables().iter().all(|used| is_fixed(&used.name)));
             self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact, kind });
@@ -277,11 +278,18 @@ impl<'s> Maker<'s, '_> {
         for (var, value, now) in new {
             let version = self.version(&var);
             if self.environment == Environment::Relation {
-                let mut is_lost = |used: &Var| changes(&step.updates, used) || !(system.is_shared)(&used.name);
+                let mut is_lost =
+                    |used: &Var| changes(&step.updates, used) || !(system.is_shared)(&used.name);
                 let is_said = !crate::system::mentions(&value, &mut is_lost);
                 let fact = is_said.then(|| Term::from(var.clone()).equals(&value));
                 let kind = kind_of(fact.as_ref(), !value.variables().iter().all(|used| is_fixed(&used.name)));
-                self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact, kind });
+                self.formula.parts.push(Part {
+                    term: version.equals(&now),
+                    trace,
+                    point: point + 1,
+                    fact,
+                    kind,
+                });
             }
             values.insert(var, version);
         }
@@ -376,13 +384,20 @@ pub(crate) fn literals(term: &Term) -> Vec<Term> {
 
 impl Trace<'_> {
     /// What must hold before a step for the formula to hold after it; `None`: nothing that can be said.
-    pub(crate) fn before(&self, system: &System, step: usize, term: &Term, environment: Environment) -> Option<Term> {
+    pub(crate) fn before(
+        &self,
+        system: &System,
+        step: usize,
+        term: &Term,
+        environment: Environment,
+    ) -> Option<Term> {
         let term = match self.steps[step] {
             Way::Own(edge) => updated(&edge.updates, term),
             Way::Creates(step, creation) => created(system, step, creation, term),
             Way::Other(step) => interfered(system, step, term, environment),
         };
-        let is_lost = |var: &Var| is_input(&var.name) || var.name.ends_with(['*', '\'']) || var.name.ends_with(NEW);
+        let is_lost =
+            |var: &Var| is_input(&var.name) || var.name.ends_with(['*', '\'']) || var.name.ends_with(NEW);
         (!crate::system::mentions(&term, &mut |var| is_lost(var))).then_some(term)
     }
 
