@@ -111,6 +111,9 @@ fn unknown(reasons: Vec<UnknownReason>) -> Found {
 }
 
 fn found(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds) -> Found {
+    if !loaded.has_main || !loaded.entries.is_empty() {
+        return unknown(vec![plain("the prover does not cover functions that clients call")]);
+    }
     let (proof, mut assumptions, gaps) = match accepted::facts(loaded) {
         Ok(found) => found,
         Err(bug) => return unknown(vec![bug]),
@@ -170,7 +173,7 @@ fn found(loaded: &Loaded, runs: &mut Executing<'_>, job: &Job, bounds: Bounds) -
                 if let Some(race) = runs.race(TRY) {
                     return race.into();
                 }
-                reasons = vec![reason(loaded, &open[question], "the formulas do not exclude it")];
+                reasons = vec![reason(loaded, &open[question], UNDECIDED)];
             }
             Answer::Stuck { question } => {
                 reasons = vec![reason(loaded, &open[question], "the refinement found no further predicate")];
@@ -255,14 +258,14 @@ fn write(
 }
 
 fn reason(loaded: &Loaded, pair: &OpenPair, why: &str) -> UnknownReason {
-    let (a, b) = pair.origins;
-    let text = format!(
-        "the accesses at {} and {} may race: {why}",
-        place(&loaded.program, a),
-        place(&loaded.program, b)
-    );
-    UnknownReason { place: place(&loaded.program, a), text }
+    let (a, b) = (place(&loaded.program, pair.origins.0), place(&loaded.program, pair.origins.1));
+    let which = if a == b { "two of these accesses".to_owned() } else { format!("this access and {b}") };
+    UnknownReason { place: a, text: format!("not proved that {which} exclude each other: {why}") }
 }
+
+/// Of a counterexample that neither formulas nor runs decide.
+const UNDECIDED: &str =
+    "a counterexample was neither refuted, by what is known of shared variables, nor reproduced by running the program";
 
 fn stopped(stop: &Stop) -> String {
     match stop {
