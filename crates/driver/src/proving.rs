@@ -264,8 +264,7 @@ fn reason(loaded: &Loaded, pair: &OpenPair, why: &str) -> UnknownReason {
 }
 
 /// Of a counterexample that neither formulas nor runs decide.
-const UNDECIDED: &str =
-    "a counterexample was neither refuted, by what is known of shared variables, nor reproduced by running the program";
+const UNDECIDED: &str = "a counterexample was neither refuted, by what is known of shared variables, nor reproduced by running the program";
 
 fn stopped(stop: &Stop) -> String {
     match stop {

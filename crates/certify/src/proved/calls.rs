@@ -129,7 +129,9 @@ impl Model<'_, '_> {
                 state.set(&held(*lock), Term::bits(0, LOCK_BITS));
                 let now = state.now(&owner(*lock));
                 let free = Term::bits(0, THREAD_BITS);
-                state.set(&owner(*lock), Term::ite(&now.equals(&thread()), &free, &now));
+                // What another one holds is free or not afterwards.
+                let other = self.any(THREAD_BITS);
+                state.set(&owner(*lock), Term::ite(&now.equals(&thread()), &free, &other));
             }
         }
         if matches!(effect, Effect::Cond(CondOp::Wait { .. }, _)) && phase == Phase::Before {

@@ -2,9 +2,10 @@
 
 use super::Model;
 use super::cells::{Cell, Taints, exact};
-use super::names::{THREAD_BITS, Variable, thread};
+use super::names::{THREAD_BITS, Variable, owner, thread};
 use super::state::State;
 use crate::statics::Spot;
+use raddle_facts::Offsets;
 use raddle_ir::{CmpXchg, FunctionId, Inst, Operand, RmwOp, Ty};
 use raddle_logic::{Op, Term};
 
@@ -225,6 +226,13 @@ impl Model<'_, '_> {
             for cell in hit {
                 state.set(&Variable::Memory(*cell).term(cell.bits()), self.any(cell.bits()));
                 state.set(&Variable::Writer(*cell).term(THREAD_BITS), self.any(THREAD_BITS));
+            }
+            // A lock that is written as if it were plain memory may be free afterwards, whoever holds it.
+            for lock in self.mentioned.locks.iter().filter(|_| access.overwrites()) {
+                let bytes = self.standing.lock_bytes((lock.object, lock.offset));
+                if access.may_touch(lock.object, Offsets::exact(lock.offset), bytes) {
+                    state.set(&owner(*lock), self.any(THREAD_BITS));
+                }
             }
         }
     }

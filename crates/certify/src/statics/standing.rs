@@ -15,7 +15,7 @@ use raddle_facts::{
     HeldLock, LockMode, ObjectId, ObjectKind, Offsets, Released, StaticProof, ThreadId, Times,
 };
 use raddle_ir::{BlockId, FunctionId, Operand, Program, Reg};
-use raddle_libmodel::{Arg, CondOp, Effect, Models, SemOp};
+use raddle_libmodel::{Arg, CondOp, Effect, Models, SemOp, SyncKind};
 use std::collections::BTreeSet;
 
 /// Made by [`Standing::of`] only, which checks all facts.
@@ -151,6 +151,26 @@ impl<'a> Standing<'a> {
         let same = held.iter().filter(|held| self.place(&self.code.places(held.lock)) == Some(place));
         let held = same.filter_map(|held| meaning(call.function, held)).min_by_key(|held| rank(*held));
         Some(Taken { object, offset, held: held.unwrap_or(Held::No) })
+    }
+
+    /// Bytes of the largest synchronisation object that calls acquire at a place.
+    pub fn lock_bytes(&self, place: (ObjectId, i64)) -> u64 {
+        let bytes = |at: At| {
+            let taken = self.held_after(at)?;
+            let kind = match self.call(at)?.effects[..] {
+                [(_, Effect::Lock { family, .. })] => family.kind(),
+                [(_, Effect::Cond(..))] => SyncKind::Mutex,
+                _ => SyncKind::Semaphore,
+            };
+            ((taken.object, taken.offset) == place).then(|| kind.bytes(self.code.program.data_model))
+        };
+        let calls = self
+            .code
+            .calls
+            .from
+            .iter()
+            .flat_map(|(function, calls)| calls.iter().filter_map(move |call| bytes(call.at(function))));
+        calls.max().unwrap_or(1)
     }
 
     fn place(&self, places: &Released) -> Option<(ObjectId, i64)> {

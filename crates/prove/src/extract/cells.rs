@@ -44,7 +44,7 @@ impl Cells {
         }
         // What a call on a synchronisation object may touch changes though the facts know it as a read.
         for touch in spots.iter().flat_map(|spot| ground.touches(*spot)).filter(|touch| touch.operates) {
-            all.retain(|cell| !touch.may_hit(*cell));
+            all.retain(|cell| !touch.may_hit_cell(*cell));
         }
         cells.all = all.into_iter().take(MOST).collect();
         let kept = &cells.all;
@@ -54,7 +54,9 @@ impl Cells {
             let touches = ground.touches(*spot);
             let written = |cell: &&Cell| {
                 Some(*cell) != own
-                    && touches.iter().any(|touch| touch.write && !touch.operates && touch.may_hit(**cell))
+                    && touches
+                        .iter()
+                        .any(|touch| touch.write && !touch.operates && touch.may_hit_cell(**cell))
             };
             let blurred: Vec<Cell> = cells.all.iter().filter(written).copied().collect();
             for cell in &blurred {
@@ -125,12 +127,15 @@ fn exact(ground: &dyn Ground, spot: Spot, inst: &Inst) -> Option<Cell> {
 }
 
 impl Touch {
-    fn may_hit(&self, cell: Cell) -> bool {
-        let hits = |(object, at): &(ObjectId, Offsets)| {
-            *object == cell.object
-                && at.may_overlap(self.bytes, Offsets::exact(cell.offset), u64::from(cell.bytes))
-        };
+    /// *May*: whether it touches one of so many bytes from there.
+    pub(super) fn may_hit(&self, (object, from): (ObjectId, Offsets), bytes: u64) -> bool {
+        let hits =
+            |(target, at): &(ObjectId, Offsets)| *target == object && at.may_overlap(self.bytes, from, bytes);
         self.targets.iter().any(hits)
+    }
+
+    fn may_hit_cell(&self, cell: Cell) -> bool {
+        self.may_hit((cell.object, Offsets::exact(cell.offset)), u64::from(cell.bytes))
     }
 }
 

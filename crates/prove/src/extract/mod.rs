@@ -14,9 +14,10 @@ use cells::Cells;
 use raddle_base::SiteId;
 use raddle_facts::{Location, ObjectId, ObjectKind, Phase, Spacing, Start, ThreadId};
 use raddle_ir::{BlockId, FunctionId, Operand};
+use raddle_libmodel::{Effect, SyncKind};
 use raddle_logic::{Op, Sort, Term, Var};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use values::Inputs;
 use walk::{Seen, Walker, Ways};
 
@@ -50,8 +51,7 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
     let threads = threads(ground)?;
     let spots = spots(ground);
     let cells = Cells::of(ground, &spots);
-    let locks: BTreeSet<(ObjectId, i64)> =
-        spots.iter().filter_map(|spot| ground.taken(*spot)).map(|taken| taken.lock).collect();
+    let locks = locks(ground, &spots);
     let stops = loops::stops(ground);
     let mut walker =
         Walker { ground, cells: &cells, locks: &locks, stops: &stops, inputs: Inputs::default() };
@@ -100,7 +100,7 @@ pub fn extract<'g>(ground: &'g dyn Ground, open: &[OpenPair]) -> Result<Extracte
         ground,
         threads: ids,
         spots,
-        locks: locks.iter().copied().collect(),
+        locks: locks.keys().copied().collect(),
         known: RefCell::default(),
     };
     let mut system = System {
@@ -141,6 +141,25 @@ fn spots(ground: &dyn Ground) -> Vec<Spot> {
         for (block, code) in body.blocks.iter().filter(|(block, _)| ground.is_reachable(function, *block)) {
             found.extend((0..code.insts.len()).map(|index| Spot { function, block, index }));
         }
+    }
+    found
+}
+
+/// Places that calls acquire a lock at, with the bytes of the largest lock there.
+type Locks = BTreeMap<(ObjectId, i64), u64>;
+
+fn locks(ground: &dyn Ground, spots: &[Spot]) -> Locks {
+    let mut found = Locks::new();
+    for spot in spots {
+        let (Some(taken), Some(called)) = (ground.taken(*spot), ground.call(*spot)) else { continue };
+        let kind = match called.effects[..] {
+            [Effect::Lock { family, .. }] => family.kind(),
+            [Effect::Cond(..)] => SyncKind::Mutex,
+            _ => SyncKind::Semaphore,
+        };
+        let bytes = kind.bytes(ground.program().data_model);
+        let known = found.entry(taken.lock).or_insert(bytes);
+        *known = bytes.max(*known);
     }
     found
 }
@@ -188,18 +207,18 @@ fn step(ground: &dyn Ground, threads: &[(ThreadId, FunctionId)], seen: Seen) -> 
 }
 
 /// What a new thread knows of its own variables.
-fn starts_with(cells: &Cells, locks: &BTreeSet<(ObjectId, i64)>) -> Term {
+fn starts_with(cells: &Cells, locks: &Locks) -> Term {
     let tid = Term::from(names::tid());
     let mut all = Vec::new();
     all.extend(cells.all.iter().map(|cell| Term::from(cell.writer()).differs(&tid)));
-    all.extend(locks.iter().map(|lock| Term::from(names::lock(*lock)).equals(&Term::bits(0, 2))));
-    all.extend(locks.iter().map(|lock| Term::from(names::owner(*lock)).differs(&tid)));
+    all.extend(locks.keys().map(|lock| Term::from(names::lock(*lock)).equals(&Term::bits(0, 2))));
+    all.extend(locks.keys().map(|lock| Term::from(names::owner(*lock)).differs(&tid)));
     Term::and(all)
 }
 
-fn initial(ground: &dyn Ground, cells: &Cells, locks: &BTreeSet<(ObjectId, i64)>) -> Term {
+fn initial(ground: &dyn Ground, cells: &Cells, locks: &Locks) -> Term {
     let free = |lock: &(ObjectId, i64)| Term::from(names::owner(*lock)).equals(&Term::bits(0, TID_BITS));
-    let mut all: Vec<Term> = locks.iter().map(free).collect();
+    let mut all: Vec<Term> = locks.keys().map(free).collect();
     for cell in &cells.all {
         all.push(Term::from(cell.writer()).equals(&Term::bits(0, TID_BITS)));
         let ObjectKind::Global(global) = ground.facts().points_to.objects[cell.object].kind else { continue };

@@ -3,9 +3,9 @@
 use super::cells::Cells;
 use super::values::{Inputs, Values, updated};
 use super::{NotCovered, Place};
-use crate::ground::{Called, Ground, Held, Spot};
+use crate::ground::{Called, Ground, Held, Spot, Touch};
 use crate::names::{self, Cell};
-use raddle_facts::{LockMode, ObjectId, Phase};
+use raddle_facts::{LockMode, ObjectId, Offsets, Phase};
 use raddle_ir::{BlockId, CmpXchg, FunctionId, Inst, Operand, Reg, SiteId, Terminator, Ty};
 use raddle_libmodel::{CondOp, Effect, ProcessOp, ThreadOp, VerifierOp};
 use raddle_logic::{Term, Var};
@@ -44,7 +44,8 @@ pub(super) struct Ways {
 pub(super) struct Walker<'g> {
     pub(super) ground: &'g dyn Ground,
     pub(super) cells: &'g Cells,
-    pub(super) locks: &'g BTreeSet<(ObjectId, i64)>,
+    /// With the bytes of each.
+    pub(super) locks: &'g BTreeMap<(ObjectId, i64), u64>,
     /// Blocks at whose start a thread stands, too: one in each loop without a visible instruction.
     pub(super) stops: &'g BTreeSet<(FunctionId, BlockId)>,
     pub(super) inputs: Inputs,
@@ -156,6 +157,14 @@ impl Walker<'_> {
             let (any, writer) = (self.inputs.any(8 * cell.bytes), self.inputs.any(names::TID_BITS));
             walk.values.set(cell.value(), any);
             walk.values.set(cell.writer(), writer);
+        }
+        for (lock, bytes) in self.locks {
+            let there = (lock.0, Offsets::exact(lock.1));
+            let hits = |touch: &Touch| touch.write && !touch.operates && touch.may_hit(there, *bytes);
+            if ground.touches(spot).iter().any(hits) {
+                let any = self.inputs.any(names::TID_BITS);
+                walk.values.set(names::owner(*lock), any);
+            }
         }
         if walk.values.instruction(ground, &mut self.inputs, spot.function, inst) {
             return Ok(Next::On(vec![advanced(walk)]));
@@ -360,15 +369,17 @@ impl Walker<'_> {
     }
 
     /// Locks that the call may take away.
-    fn release(&self, walk: &Walk) -> Vec<Walk> {
+    fn release(&mut self, walk: &Walk) -> Vec<Walk> {
         let mut walks = vec![walk.clone()];
-        for lock in self.locks.iter().filter(|lock| self.ground.may_release(walk.at, **lock)) {
-            let owner = names::owner(*lock);
+        for lock in self.locks.keys().filter(|lock| self.ground.may_release(walk.at, **lock)) {
+            let (owner, any) = (names::owner(*lock), self.inputs.any(names::TID_BITS));
             let one = |mut walk: Walk| {
                 walk.values.set(names::lock(*lock), Term::bits(0, 2));
                 let mine = walk.values.get(&owner).equals(&Term::from(names::tid()));
                 let mut other = walk.clone();
                 other.values.guard.push(mine.negated());
+                // What another one holds is free or not afterwards.
+                other.values.set(owner.clone(), any.clone());
                 walk.values.guard.push(mine);
                 walk.values.set(owner.clone(), Term::bits(0, names::TID_BITS));
                 [walk, other]
@@ -382,7 +393,7 @@ impl Walker<'_> {
     fn acquire(&self, walk: &Walk) -> Vec<Walk> {
         let mut walk = walk.clone();
         let Some(taken) = self.ground.taken(walk.at) else { return vec![walk] };
-        if !self.locks.contains(&taken.lock) {
+        if !self.locks.contains_key(&taken.lock) {
             return vec![walk];
         }
         let mode = |mode: LockMode| match mode {
