@@ -72,10 +72,13 @@ fn read_bytes(bytes: &[u8]) -> Result<Recorded, TraceError> {
 }
 
 fn read_limited(bytes: &[u8], limit: usize) -> Result<Recorded, TraceError> {
-    let path =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{:?}.trace", std::thread::current().id()));
+    // Of this process, since a soak runs each test in one of its own; and of this thread.
+    let name = format!("{}-{:?}.trace", std::process::id(), std::thread::current().id());
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, bytes).unwrap();
-    read(&path, limit)
+    let read = read(&path, limit);
+    std::fs::remove_file(&path).unwrap();
+    read
 }
 
 /// Two threads with a bit of everything.

@@ -67,13 +67,40 @@ fn impossible_traces_are_told() {
         ("0 lock m; 0 wait c; 0 w x", "no release follows"),
         ("0 lock m; 0 wait c; 0 unlock m; 0 w x", "the thread is blocked"),
         ("0 lock m; 0 wait c; 0 unlock m; 0 woken d; 0 lock m", "does not wait"),
-        ("0 lock m; 0 wait c; 0 unlock m; 0 woken c; 0 w x", "no acquisition follows"),
-        ("0 lock m; 0 wait c; 0 unlock m; 0 woken c; 0 lock n", "wrong mutex"),
+        ("0 lock m; 0 wait c; 0 unlock m; 0 spurious c; 0 w x", "no acquisition follows"),
+        ("0 lock m; 0 wait c; 0 unlock m; 0 spurious c; 0 lock n", "wrong mutex"),
+        ("0 lock m; 0 wait c; 0 unlock m; 0 woken c; 0 lock m", "nobody woke it"),
+        ("0 fork 1; 0 signal c 1", "the woken thread does not wait"),
+        ("0 fork 1; 1 lock m; 1 wait c; 1 unlock m; 0 broadcast c; 0 destroy m", "destroyed while in use"),
         ("0 branch-end", "no open branch"),
         ("0 exit; 0 w x", "the process has exited"),
     ] {
         let illegal = check(&trace(text)).expect_err(text);
         assert_eq!(illegal.reason, reason, "{text}");
+    }
+}
+
+/// A condition may be destroyed once nobody is blocked on it; who was woken may come back later.
+#[test]
+fn conditions_are_in_use_until_their_waiters_are_woken() {
+    let wait = "0 fork 1; 0 fork 2; 1 lock m; 1 wait c; 1 unlock m; 2 lock m; 2 wait c; 2 unlock m";
+    for (between, ends) in [
+        ("0 broadcast c; 0 destroy c", ["woken", "woken"]),
+        ("0 signal c 2; 0 signal c 1; 0 destroy c; 0 init c", ["woken", "woken"]),
+        ("0 broadcast c; 0 init c", ["woken", "woken"]),
+        ("0 signal c 2; 0 destroy c", ["spurious", "woken"]),
+        ("0 destroy c", ["timeout", "spurious"]),
+    ] {
+        let text =
+            format!("{wait}; {between}; 1 {} c; 1 lock m; 1 unlock m; 2 {} c; 2 lock m", ends[0], ends[1]);
+        assert_eq!(check(&trace(&text)), Ok(()), "{text}");
+    }
+    for (between, reason) in [
+        ("0 signal c 2; 0 destroy c; 0 init c; 0 broadcast c", "destroyed while in use"),
+        ("0 signal c 2; 0 init c; 0 signal c 1", "initialised while in use"),
+    ] {
+        let text = format!("{wait}; {between}; 1 woken c; 1 lock m");
+        assert_eq!(check(&trace(&text)).expect_err(&text).reason, reason, "{text}");
     }
 }
 

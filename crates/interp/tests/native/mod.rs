@@ -9,7 +9,6 @@ use raddle_machine::{IgnoreEvents, Machine, Status};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub enum Verdict {
@@ -38,15 +37,17 @@ impl Verdict {
 }
 
 /// Applies `job` to all items on two threads and keeps the order.
-pub fn compare_all<T: Sync>(items: &[T], job: impl Fn(&T) -> Verdict + Sync) -> Vec<Verdict> {
-    let next = AtomicUsize::new(0);
+pub fn compare_all<T>(
+    items: impl Iterator<Item = T> + Send,
+    job: impl Fn(T) -> Verdict + Sync,
+) -> Vec<Verdict> {
+    let items = Mutex::new(items.enumerate());
+    let next = || items.lock().expect("no item panicked").next();
     let done = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             let worker = || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { return };
+                while let Some((index, item)) = next() {
                     let verdict = job(item);
                     done.lock().expect("no job panicked").push((index, verdict));
                 }

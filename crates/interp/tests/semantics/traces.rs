@@ -1,4 +1,6 @@
 //! The events of random runs of the fixture programs form legal traces: locks are held when released, threads begin once, …
+//!
+//! A slice in `cargo test`; `RADDLE_SOAK=1` takes all fixtures and more runs, `RADDLE_FIXTURE=part-of-a-path` some fixtures.
 
 use crate::explore::random_choice;
 use crate::load::machine_for;
@@ -6,6 +8,7 @@ use raddle_frontend::{Request, load};
 use raddle_interp::Options;
 use raddle_ir::DataModel;
 use raddle_machine::{Machine, Status, TraceSink, Visibility};
+use raddle_testkit::soak;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,12 +32,16 @@ const MOST_EVENTS: usize = 100_000;
 
 #[test]
 fn traces_of_fixtures_are_legal() {
-    let soak = std::env::var_os("RADDLE_SOAK").is_some();
-    let (every, runs) = if soak { (1, 200) } else { (5, 8) };
-    let fixtures = fixtures();
+    let (mut every, runs) = if soak::is_on() { (1, 200) } else { (5, 8) };
+    let mut fixtures = fixtures();
     assert!(fixtures.len() > 80, "{} fixtures", fixtures.len());
+    let some = std::env::var("RADDLE_FIXTURE").ok();
+    if let Some(part) = &some {
+        every = 1;
+        fixtures.retain(|path| path.to_str().is_some_and(|path| path.contains(part)));
+    }
     let mut events = 0;
-    for file in fixtures.iter().step_by(every) {
+    for file in soak::cases("traces of fixtures are legal", fixtures.iter().step_by(every)) {
         let text = std::fs::read_to_string(file).expect("a readable fixture");
         let model = if text.contains("ILP32") { DataModel::Ilp32 } else { DataModel::Lp64 };
         let request = Request { inputs: vec![file.clone()], data_model: Some(model), ..Request::default() };
@@ -62,9 +69,9 @@ fn traces_of_fixtures_are_legal() {
                 && !(illegal.reason == "no release follows" && text.contains("RECURSIVE"))
                 && !(is_race && renewed.contains(&illegal.reason))
             {
-                panic!("{} seed {seed}: {illegal:?}", file.display());
+                panic!("RADDLE_FIXTURE={} seed {seed}: {illegal:?}", file.display());
             }
         }
     }
-    assert!(events > 5_000, "{events} events");
+    assert!(events > 5_000 || some.is_some() || soak::is_over(), "{events} events");
 }

@@ -3,7 +3,7 @@
 //! Values are not followed, so any order of accesses is legal, use after free included; synchronisation must be possible.
 
 use super::generate::SEMAPHORE_START;
-use raddle_event::{Addr, Event, EventKind, LockMode, ThreadId, Trace};
+use raddle_event::{Addr, Event, EventKind, LockMode, ThreadId, Trace, WakeReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first event that could not have happened, and why.
@@ -11,7 +11,7 @@ pub fn check(trace: &Trace) -> Result<(), Illegal> {
     let mut world = World::default();
     world.threads.insert(ThreadId::MAIN, Thread::default());
     for (index, event) in trace.events.iter().enumerate() {
-        world.step(event, trace.events.get(index + 1)).map_err(|reason| Illegal { index, reason })?;
+        world.step(event, &trace.events[index + 1..]).map_err(|reason| Illegal { index, reason })?;
     }
     Ok(())
 }
@@ -48,7 +48,12 @@ struct Thread {
 enum Blocked {
     /// `WaitBegin` has happened, the release of the mutex has not.
     Entering(Addr),
-    Waiting(Addr, Addr),
+    Waiting {
+        cond: Addr,
+        lock: Addr,
+        /// By a signal or a broadcast.
+        woken: bool,
+    },
     /// `WaitEnd` has happened, the acquisition of the mutex has not.
     Leaving(Addr),
     Inside(Addr, u32),
@@ -67,7 +72,7 @@ fn require(condition: bool, otherwise: &'static str) -> Verdict {
 }
 
 impl World {
-    fn step(&mut self, event: &Event, next: Option<&Event>) -> Verdict {
+    fn step(&mut self, event: &Event, rest: &[Event]) -> Verdict {
         let id = event.thread;
         require(!self.exited, "the process has exited")?;
         let thread = self.threads.get_mut(&id).ok_or("the thread was not created")?;
@@ -75,7 +80,7 @@ impl World {
         require(event.kind != EventKind::Begin || !thread.started, "the thread has begun")?;
         thread.started = true;
         let blocked = thread.blocked.take();
-        self.unblock(event, blocked, next)?;
+        self.unblock(event, blocked, rest.first())?;
         match event.kind {
             EventKind::Create { child } => {
                 let fresh = self.threads.insert(child, Thread::default()).is_none();
@@ -110,22 +115,22 @@ impl World {
                 self.exited = true;
                 Ok(())
             }
-            _ => self.synchronise(event),
+            _ => self.synchronise(event, rest),
         }
     }
 
-    fn synchronise(&mut self, event: &Event) -> Verdict {
+    fn synchronise(&mut self, event: &Event, rest: &[Event]) -> Verdict {
         let id = event.thread;
         match event.kind {
             EventKind::SyncInit { object } => {
-                require(self.is_idle(object), "initialised while in use")?;
+                require(self.is_idle(object, rest), "initialised while in use")?;
                 self.destroyed.remove(&object);
                 self.semaphores.remove(&object);
                 self.rounds.retain(|(barrier, _), _| *barrier != object);
                 Ok(())
             }
             EventKind::SyncDestroy { object } => {
-                require(self.is_idle(object), "destroyed while in use")?;
+                require(self.is_idle(object, rest), "destroyed while in use")?;
                 require(self.destroyed.insert(object), "destroyed twice")
             }
             EventKind::Acquire { lock, mode } => {
@@ -145,7 +150,19 @@ impl World {
                 require(holders.remove(&id) == Some(mode), "the lock is not held that way")
             }
             EventKind::AcquireFailed { lock } => self.usable(lock),
-            EventKind::Signal { cond, .. } | EventKind::Broadcast { cond } => self.usable(cond),
+            EventKind::Signal { cond, woken } => {
+                self.usable(cond)?;
+                if let Some(id) = woken {
+                    let waiter = self.blocked_on(cond).find(|(waiter, _)| **waiter == id);
+                    *waiter.ok_or("the woken thread does not wait")?.1 = true;
+                }
+                Ok(())
+            }
+            EventKind::Broadcast { cond } => {
+                self.usable(cond)?;
+                self.blocked_on(cond).for_each(|(_, woken)| *woken = true);
+                Ok(())
+            }
             EventKind::BarrierArrive { barrier, round } => {
                 self.usable(barrier)?;
                 let (inside, leaving) = self.rounds.entry((barrier, round)).or_default();
@@ -199,11 +216,14 @@ impl World {
                 "no release follows",
             ),
             (EventKind::Release { lock, .. }, Some(Blocked::Entering(cond))) => {
-                self.thread(id).blocked = Some(Blocked::Waiting(cond, lock));
+                self.thread(id).blocked = Some(Blocked::Waiting { cond, lock, woken: false });
                 Ok(())
             }
-            (EventKind::WaitEnd { cond, .. }, Some(Blocked::Waiting(at, lock))) if cond == at => {
+            (EventKind::WaitEnd { cond, reason }, Some(Blocked::Waiting { cond: at, lock, woken }))
+                if cond == at =>
+            {
                 self.thread(id).blocked = Some(Blocked::Leaving(lock));
+                require(woken || reason != WakeReason::Signalled, "nobody woke it")?;
                 require(
                     follows(|k| matches!(k, EventKind::Acquire { mode: LockMode::Exclusive, .. })),
                     "no acquisition follows",
@@ -225,11 +245,28 @@ impl World {
         require(!self.destroyed.contains(&object), "the object is destroyed")
     }
 
-    fn is_idle(&self, object: Addr) -> bool {
+    /// Who waits for a condition and was not woken, and where to write that it is.
+    fn blocked_on(&mut self, cond: Addr) -> impl Iterator<Item = (&ThreadId, &mut bool)> {
+        self.threads.iter_mut().filter_map(move |(id, thread)| match &mut thread.blocked {
+            Some(Blocked::Waiting { cond: at, woken, .. }) if *at == cond && !*woken => Some((id, woken)),
+            _ => None,
+        })
+    }
+
+    /// A condition is idle once nobody is blocked on it (POSIX, `pthread_cond_destroy`): those that were woken may come back later.
+    /// That includes whoever wakes up for no reason, which shows only when the wait ends. The mutex of a wait is in use until then.
+    fn is_idle(&self, object: Addr, rest: &[Event]) -> bool {
         let held = self.locks.get(&object).is_some_and(|holders| !holders.is_empty());
         let occupied = self.rounds.iter().any(|((b, _), (inside, _))| *b == object && !inside.is_empty());
-        let awaited = self.threads.values().any(|thread| {
-            matches!(thread.blocked, Some(Blocked::Waiting(cond, mutex)) if cond == object || mutex == object)
+        let needs_signal = |id| {
+            let next = rest.iter().find(|event| event.thread == id);
+            matches!(next, Some(Event { kind: EventKind::WaitEnd { reason: WakeReason::Signalled, .. }, .. }))
+        };
+        let awaited = self.threads.iter().any(|(id, thread)| match thread.blocked {
+            Some(Blocked::Waiting { cond, lock, woken }) => {
+                lock == object || cond == object && !woken && needs_signal(*id)
+            }
+            _ => false,
         });
         !held && !occupied && !awaited && !self.onces.contains_key(&object)
     }
