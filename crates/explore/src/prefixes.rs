@@ -13,7 +13,7 @@ use crate::dpor;
 use crate::enumerate::{Coverage, Exploration, Gap, Limits};
 use crate::random::{self, Plan};
 use raddle_base::SiteId;
-use raddle_event::{Choice, ObjectId, Problem, ThreadId};
+use raddle_event::{Addr, Choice, Loc, ObjectId, Problem, ThreadId};
 use raddle_finding::Deadlocks;
 use raddle_machine::{
     Canonical, Machine, ObjectInfo, OpKind, Operation, Origin, Sink, Status, ThreadInfo, Visibility,
@@ -41,7 +41,7 @@ pub enum How {
 
 /// Searches a machine that stands at its start; leaves it there, with [`Visibility::SyncOnly`].
 pub fn search<M: Machine>(machine: &mut M, limits: &Limits, bounds: Bounds, how: How) -> Exploration {
-    let mut bounded = Bounded { machine, bounds, times: BTreeMap::new(), moves: Vec::new() };
+    let mut bounded = Bounded::new(machine, bounds);
     let mut exploration = match how {
         How::All => dpor::optimal(&mut bounded, limits, Visibility::SyncOnly).exploration,
         How::Sample(plan) => random::random(&mut bounded, limits, Visibility::SyncOnly, plan),
@@ -51,7 +51,8 @@ pub fn search<M: Machine>(machine: &mut M, limits: &Limits, bounds: Bounds, how:
     Exploration { coverage: Coverage::Partial, deadlocks: Deadlocks::Unknown, ..exploration }
 }
 
-struct Bounded<'a, M> {
+/// A machine that stands at its start, with bounds.
+pub struct Bounded<'a, M> {
     machine: &'a mut M,
     bounds: Bounds,
     /// How often the thread has performed the operation there.
@@ -59,7 +60,11 @@ struct Bounded<'a, M> {
     moves: Vec<(ThreadId, SiteId)>,
 }
 
-impl<M: Machine> Bounded<'_, M> {
+impl<'a, M: Machine> Bounded<'a, M> {
+    pub fn new(machine: &'a mut M, bounds: Bounds) -> Self {
+        Self { machine, bounds, times: BTreeMap::new(), moves: Vec::new() }
+    }
+
     fn may(&self, choice: Choice) -> bool {
         let Some(operation) = self.machine.pending(choice.thread) else { return true };
         let most = match operation.kind {
@@ -168,11 +173,11 @@ impl<M: Machine> Machine for Bounded<'_, M> {
         self.machine.object_info(object)
     }
 
-    fn place_name(&self, loc: raddle_event::Loc) -> String {
+    fn place_name(&self, loc: Loc) -> String {
         self.machine.place_name(loc)
     }
 
-    fn held_locks(&self, thread: ThreadId) -> Vec<raddle_event::Addr> {
+    fn held_locks(&self, thread: ThreadId) -> Vec<Addr> {
         self.machine.held_locks(thread)
     }
 }
