@@ -7,6 +7,7 @@
 mod branchy;
 mod builder;
 mod destroy;
+mod guarded;
 mod idioms;
 mod mutate;
 mod shrink;
@@ -23,6 +24,7 @@ use mutate::Words;
 use std::collections::BTreeSet;
 
 pub use branchy::{branchy, knotted};
+pub use guarded::guarded;
 pub use shrink::shrink;
 pub use slice::slice;
 pub use source::{HEADER, Item, Node, Source};
