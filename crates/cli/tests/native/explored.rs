@@ -41,7 +41,7 @@ fn fixtures_are_explored_natively_with_the_same_findings() {
     let chosen = files(&root).expect("tests/fixtures").into_iter().filter(|path| is_chosen(path));
     let all = soak::is_on() || std::env::var_os("RADDLE_FIXTURE").is_some();
     let chosen: Vec<_> = chosen.step_by(if all { 1 } else { 3 }).collect();
-    let compared = AtomicUsize::new(0);
+    let (compared, undecided) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let cases = Mutex::new(soak::cases("fixtures explored natively", chosen.iter()));
     let next = || cases.lock().expect("nobody panics").next();
     let complaints = Mutex::new(Vec::new());
@@ -65,11 +65,13 @@ fn fixtures_are_explored_natively_with_the_same_findings() {
             if ["compare_exchange_weak", "mtx_trylock"].iter().any(|word| text.contains(word)) {
                 flags.push("--no-spurious".to_owned());
             }
-            match compare(file, &flags) {
+            match compare(file, &flags, BRIEFLY) {
                 Compared::Same { .. } => {
                     compared.fetch_add(1, Ordering::Relaxed);
                 }
-                Compared::No => {}
+                Compared::No => {
+                    undecided.fetch_add(1, Ordering::Relaxed);
+                }
                 Compared::Different(why) => {
                     complaints.lock().expect("nobody panics").push(format!("{file}: {why}"));
                 }
@@ -81,6 +83,7 @@ fn fixtures_are_explored_natively_with_the_same_findings() {
         work();
     });
     let (complaints, compared) = (complaints.into_inner().expect("nobody panics"), compared.into_inner());
+    cases.lock().expect("nobody panics").too_large(undecided.into_inner() as u64);
     println!("{compared} of {} fixtures compared", chosen.len());
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     assert!(all || compared >= 12, "only {compared}");
@@ -90,25 +93,30 @@ fn fixtures_are_explored_natively_with_the_same_findings() {
 fn random_programs_are_explored_natively_with_the_same_findings() {
     let all: [&dyn Fn(u64) -> Sample; 3] = [&|seed| generate(seed, &Profile::default()), &branchy, &knotted];
     let (mut compared, mut racy, mut as_many) = (0, 0, 0);
-    for seed in soak::cases_of_seeds("random programs explored natively", soak::seeds(4, 300)) {
+    let mut cases = soak::cases_of_seeds("random programs explored natively", soak::seeds(4, 300));
+    let mut undecided = BTreeSet::new();
+    while let Some(seed) = cases.next() {
         for make in all {
             let folder = tempfile::tempdir().expect("a folder");
             let file = folder.path().join("program.c");
             let text = make(seed).source.text();
             std::fs::write(&file, &text).expect("it can be written");
-            match compare(file.to_str().expect("a plain name"), &[]) {
+            match compare(file.to_str().expect("a plain name"), &[], BRIEFLY) {
                 Compared::Same { found, same_count } => {
                     compared += 1;
                     racy += usize::from(found > 0);
                     as_many += usize::from(same_count);
                 }
-                Compared::No => {}
+                Compared::No => {
+                    undecided.insert(seed);
+                }
                 Compared::Different(why) => panic!("{seed}: {why}\n{text}"),
             }
         }
+        cases.too_large(undecided.len() as u64);
     }
     println!("{compared} programs, {racy} with findings, as many executions in {as_many}");
-    assert!(compared >= 5 && racy >= 1, "{compared} compared, {racy} with findings");
+    assert!((compared >= 5 && racy >= 1) || soak::is_over(), "{compared} compared, {racy} with findings");
 }
 
 /// What both searches say about a program.
@@ -122,9 +130,15 @@ enum Compared {
     Different(String),
 }
 
-fn compare(file: &str, flags: &[String]) -> Compared {
+/// Seconds for one of many programs, some of which have no end. The machine may have other work: then fewer are compared.
+const BRIEFLY: &str = "8";
+
+/// Seconds where the answer is known to be near, however busy the machine is.
+const LONG: &str = "600";
+
+fn compare(file: &str, flags: &[String], seconds: &str) -> Compared {
     let folder = tempfile::tempdir().expect("a folder");
-    let limits = ["--format", "json", "--time-limit", "8", "--max-executions", "3000", file];
+    let limits = ["--format", "json", "--time-limit", seconds, "--max-executions", "3000", file];
     let search = |native: &[&str]| {
         let mut arguments = [&["explore"], native, &limits[..]].concat();
         arguments.extend(flags.iter().map(String::as_str));
@@ -180,7 +194,7 @@ fn found(report: &Value) -> Found {
 fn explored(text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("program.c"), text).expect("it can be written");
-    let output = raddle(folder.path(), &["explore", "--native", "program.c"]);
+    let output = raddle(folder.path(), &["explore", "--native", "--time-limit", LONG, "program.c"]);
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     // Long lines are wrapped.
@@ -263,7 +277,7 @@ static void *worker(void *argument) { while (!never) usleep(1); return (void *)3
 #[test]
 fn waiting_takes_as_many_executions_as_in_the_interpreter() {
     let queue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/programs/explored/queue.c");
-    match compare(queue.to_str().expect("a plain name"), &[]) {
+    match compare(queue.to_str().expect("a plain name"), &[], LONG) {
         Compared::Same { same_count, .. } => assert!(same_count, "a spurious wake-up was followed twice"),
         Compared::No => panic!("one of them did not come to its end"),
         Compared::Different(why) => panic!("{why}"),
