@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// Accepted by the checker.
-    Proved(ThreadProof),
+    Proved(Box<ThreadProof>),
     /// By the prover; why the checker does not accept it.
     Refused(String),
     /// And why.
@@ -46,7 +46,7 @@ pub fn attempt(program: &Program, models: &Models, time: Duration) -> Attempt {
         Ok(locations) => {
             let proof = ThreadProof { statics: statics.clone(), locations };
             match check(program, models, &proof, time) {
-                Ok(()) => Said::Proved(proof),
+                Ok(()) => Said::Proved(Box::new(proof)),
                 Err(refusal) => Said::Refused(refusal),
             }
         }
