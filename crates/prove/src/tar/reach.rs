@@ -43,6 +43,9 @@ pub(crate) enum Parent {
 
 type Key = (ThreadIndex, LocationIndex, Rc<Vec<bool>>);
 
+/// An edge or a step by its number.
+type At = (ThreadIndex, LocationIndex, usize);
+
 pub(crate) struct Reach<'s> {
     system: &'s System,
     pairs: &'s dyn Pairs,
@@ -60,7 +63,7 @@ pub(crate) struct Reach<'s> {
     step_guards: HashMap<(ThreadIndex, LocationIndex, usize), [Formula; 2]>,
     /// The predicates of a place after a step.
     after_own: HashMap<(ThreadIndex, LocationIndex, usize), Rc<[Literal]>>,
-    after_other: HashMap<[(ThreadIndex, LocationIndex, usize); 2], Option<Rc<[Literal]>>>,
+    after_other: HashMap<[At; 2], Option<Rc<[Literal]>>>,
     /// Steps of the environment: from which state, which step.
     steps: Vec<(StateId, usize)>,
     /// Per state: how many of `steps` it has seen.
