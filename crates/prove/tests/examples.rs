@@ -1,6 +1,6 @@
 //! The paper's examples as systems made by hand.
 
-use raddle_logic::{Sort, Term, Var};
+use raddle_logic::{Assignment, Sort, Term, Value, Var};
 use raddle_prove::system::{Conflict, Edge, LocationIndex, Pairs, Step, System, Thread, ThreadIndex};
 use raddle_prove::tar::{Answer, Environment, run};
 use raddle_prove::{Asker, tar};
@@ -106,17 +106,34 @@ fn producer_consumer() -> System {
     system(vec![producer, consumer], is("mflag", 0), &[(0, 1), (1, 1)])
 }
 
-fn proved(system: &System, environment: Environment) -> tar::Counts {
+fn proved(system: &System, environment: Environment) -> (Vec<Vec<Term>>, tar::Counts) {
     let result = run(system, &Nothing, &mut asker(), environment);
-    assert!(matches!(result.answer, Answer::Safe(_)), "{:?} {:?}", result.answer, result.counts);
-    result.counts
+    match result.answer {
+        Answer::Safe(invariants) => (invariants, result.counts),
+        other @ (Answer::Candidate { .. } | Answer::Stuck { .. } | Answer::Stopped(_)) => {
+            panic!("{other:?} {:?}", result.counts)
+        }
+    }
 }
 
+/// The paper's three iterations (Table 1) are one refinement, which adds three predicates everywhere, and two rounds of the environment.
+/// Here it takes five refinements (three with havoc), since one counterexample is analysed at a time and its predicates are added only at
+/// the locations of its paths. They are the same predicates, and the rounds after the last refinement are two as well.
 #[test]
 fn example_1_is_safe_with_both_environments() {
-    for environment in [Environment::Havoc, Environment::Relation] {
-        let counts = proved(&example_1(true), environment);
+    for (environment, refinements, predicates) in [(Environment::Havoc, 3, 2), (Environment::Relation, 5, 3)]
+    {
+        let (invariants, counts) = proved(&example_1(true), environment);
         println!("{environment:?} {counts:?}");
+        assert!(counts.outer <= refinements && counts.predicates <= predicates, "{counts:?}");
+        assert_eq!(counts.inner, 2);
+        for (holder, of_thread) in (1..).zip(&invariants[..2]) {
+            for m in 0..=3 {
+                let values = Assignment::from([(var("m"), Value::Bits { value: m, width: 8 })]);
+                let in_critical_section = of_thread[2].eval(&values);
+                assert_eq!(in_critical_section, Ok(Value::Bool(m == holder)), "thread {holder}, m = {m}");
+            }
+        }
     }
 }
 
@@ -129,7 +146,7 @@ fn example_1_without_its_lock_is_a_candidate() {
 #[test]
 fn the_producer_and_the_consumer_of_figure_1_are_safe() {
     for environment in [Environment::Havoc, Environment::Relation] {
-        let counts = proved(&producer_consumer(), environment);
+        let (_, counts) = proved(&producer_consumer(), environment);
         println!("{environment:?} {counts:?}");
     }
 }

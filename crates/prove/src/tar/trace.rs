@@ -219,15 +219,23 @@ impl<'s> Maker<'s, '_> {
         let before = values.clone();
         let mut inputs = before.clone();
         let child = system.thread(creation.thread);
-        let passed: Vec<(Var, Term)> = creation
+        let passed: Vec<(Var, Term, Term)> = creation
             .passes
             .iter()
-            .map(|(var, value)| (var.clone(), self.value(value, &mut inputs)))
+            .map(|(var, value)| (var.clone(), value.clone(), self.value(value, &mut inputs)))
             .collect();
         self.own(trace, point, (&step.guard, &step.updates), values);
         values.retain(|var, _| (system.is_shared)(&var.name));
-        for (var, value) in passed {
-            values.insert(var, value);
+        for (var, value, now) in passed {
+            let version = self.version(&var);
+            let is_private = |used: &Var| !is_rigid(&used.name) && !(system.is_shared)(&used.name);
+            let is_said = !crate::system::mentions(&value, &mut |used| {
+                is_private(used) || changes(&step.updates, used)
+            });
+            let fact = is_said.then(|| Term::from(var.clone()).equals(&value));
+            let kind = kind_of(fact.as_ref(), !value.variables().iter().all(|used| is_fixed(&used.name)));
+            self.formula.parts.push(Part { term: version.equals(&now), trace, point: point + 1, fact, kind });
+            values.insert(var, version);
         }
         for literal in literals(&child.starts_with) {
             self.push(trace, point + 1, &literal, values);
