@@ -203,6 +203,10 @@ fn certified(
         ..Limits::default()
     };
     if let Err(refusal) = certificate::accepted(loaded, &proof, limits) {
+        if job.stop.load(Ordering::Relaxed) || bounds.time.is_some_and(|time| bounds.began.elapsed() >= time)
+        {
+            return unknown(vec![plain("the time was over while the proof was checked")]);
+        }
         let at = refusal.place.map(|site| place(&loaded.program, site)).unwrap_or_default();
         let text = crate::bug(&format!("the proof was refused ({refusal})")).text;
         return unknown(vec![UnknownReason { place: at, text }]);

@@ -24,6 +24,8 @@ pub trait Ground {
     fn taken(&self, call: Spot) -> Option<Taken>;
     /// *May*.
     fn may_release(&self, call: Spot, lock: (ObjectId, i64)) -> bool;
+    /// *Must*: whether who acquired the lock holds it until it is released.
+    fn has_lasting_owner(&self, lock: (ObjectId, i64)) -> bool;
     /// *May*: what the instruction does to memory.
     fn touches(&self, spot: Spot) -> Vec<Touch>;
     /// `None`: no call that can be reached.

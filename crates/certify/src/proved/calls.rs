@@ -240,7 +240,8 @@ impl Model<'_, '_> {
         let none = Term::bits(0, LOCK_BITS);
         let Some((is_held, mode)) = known else { return state.set(&held(lock), none) };
         state.set(&held(lock), Term::ite(&is_held, &value(mode), &none));
-        if self.mentioned.locks.contains(&lock) {
+        if self.mentioned.locks.contains(&lock) && self.standing.has_lasting_owner((lock.object, lock.offset))
+        {
             let now = state.now(&owner(lock));
             let free = Term::or([now.equals(&Term::bits(0, THREAD_BITS)), now.equals(&thread())]);
             state.require(is_held.implies(&free));

@@ -100,6 +100,8 @@ impl Variable {
             }
             Variable::Lock(lock) | Variable::Owner(lock) => {
                 (is_object(lock.object) && standing.is_one_object(lock.object)).then_some(())?;
+                let lasts = standing.has_lasting_owner((lock.object, lock.offset));
+                (lasts || matches!(self, Variable::Lock(_))).then_some(())?;
                 if matches!(self, Variable::Owner(_)) { THREAD_BITS } else { LOCK_BITS }
             }
             Variable::Thread => THREAD_BITS,

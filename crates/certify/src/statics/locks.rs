@@ -25,7 +25,7 @@ use super::returning::Returning;
 use crossing::Crossing;
 use kinds::Kinds;
 use raddle_base::Id;
-use raddle_facts::{Guard, HeldLock, LockMode, Released};
+use raddle_facts::{Guard, HeldLock, LockMode, ObjectId, Offsets, Released};
 use raddle_ir::{BlockId, FunctionId, Operand, Phi, Terminator};
 use raddle_libmodel::{CondOp, Effect, SemOp};
 use state::State;
@@ -89,6 +89,20 @@ fn acquires(effect: &Effect) -> bool {
         effect,
         Effect::Lock { .. } | Effect::Cond(CondOp::Wait { .. }, _) | Effect::Sem(SemOp::Wait { .. }, _)
     )
+}
+
+/// Mutexes that may be error-checking, robust or with a priority ceiling.
+pub(crate) struct Fallible(Kinds);
+
+impl Fallible {
+    pub fn of(code: &Code<'_>, accesses: &[Access<'_>]) -> Fallible {
+        Fallible(Kinds::of(code, accesses))
+    }
+
+    /// *May*.
+    pub fn may_be(&self, code: &Code<'_>, (object, offset): (ObjectId, i64)) -> bool {
+        self.0.may_fail(code, &Released::These(vec![(object, Offsets::exact(offset))]))
+    }
 }
 
 /// An edge as a lock sees it: where it comes from and what it says.

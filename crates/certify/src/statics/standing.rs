@@ -6,7 +6,7 @@
 use super::accesses::{Access, Kind};
 use super::calls::Call;
 use super::code::{At, Code};
-use super::locks::{self, HeldAt};
+use super::locks::{self, Fallible, HeldAt};
 use super::order::OrderAt;
 use super::returning::Returning;
 use super::{Refusal, accesses, check_base, locks_and_order_at, pairs, renewed};
@@ -27,6 +27,7 @@ pub struct Standing<'a> {
     /// Right after calls that may acquire, also under conditions.
     after: HeldAt,
     order: OrderAt,
+    fallible: Fallible,
 }
 
 /// A lock of one place of one object.
@@ -69,7 +70,8 @@ impl<'a> Standing<'a> {
         let both = locks_and_order_at(&code, &accesses, points)?;
         let after = locks::after_acquisitions(&code, &Returning::of(&code), &accesses);
         let after = renewed::without(&code, after, &both.void);
-        Ok(Standing { code, accesses, held: both.held, after, order: both.order })
+        let fallible = Fallible::of(&code, &accesses);
+        Ok(Standing { code, accesses, held: both.held, after, order: both.order, fallible })
     }
 
     /// Expanded; all places are of this one.
@@ -151,6 +153,11 @@ impl<'a> Standing<'a> {
         let same = held.iter().filter(|held| self.place(&self.code.places(held.lock)) == Some(place));
         let held = same.filter_map(|held| meaning(call.function, held)).min_by_key(|held| rank(*held));
         Some(Taken { object, offset, held: held.unwrap_or(Held::No) })
+    }
+
+    /// *Must*: whether who acquired the lock at a place holds it until it is released there. A robust mutex goes on without its owner.
+    pub fn has_lasting_owner(&self, place: (ObjectId, i64)) -> bool {
+        !self.fallible.may_be(&self.code, place)
     }
 
     /// Bytes of the largest synchronisation object that calls acquire at a place.

@@ -43,6 +43,10 @@ impl Ground for Checked<'_> {
         self.0.may_release(at(call), lock)
     }
 
+    fn has_lasting_owner(&self, lock: (ObjectId, i64)) -> bool {
+        self.0.has_lasting_owner(lock)
+    }
+
     fn touches(&self, spot: Spot) -> Vec<Touch> {
         let touch = |access: &raddle_certify::statics::Access<'_>| Touch {
             write: access.kind != Kind::Read,

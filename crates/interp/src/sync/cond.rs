@@ -136,12 +136,13 @@ impl Cx<'_> {
             }
         }
         self.event(EventKind::WaitEnd { cond: wait.cond, reason });
-        self.acquire_after_wait(wait.mutex);
+        let taken = self.acquire_after_wait(wait.mutex);
         // The mutex was taken again, as by a call of its own.
         if let Some(mutex) = mutex {
             self.report_use(mutex, Expected::Mutex);
         }
-        let result = if reason == WakeReason::TimedOut { Err(Errno::TimedOut) } else { Ok(()) };
+        let timed_out = reason == WakeReason::TimedOut;
+        let result = taken.and(if timed_out { Err(Errno::TimedOut) } else { Ok(()) });
         let value = self.answer(returns, result);
         self.return_value(value);
         Ok(())

@@ -315,12 +315,17 @@ impl Cx<'_> {
     }
 
     /// Takes the mutex back after a condition wait; it is free, or the thread has it still.
-    pub(super) fn acquire_after_wait(&mut self, at: Addr) {
+    /// A robust mutex may come back with its owner dead, or not at all.
+    pub(super) fn acquire_after_wait(&mut self, at: Addr) -> Result<(), Errno> {
         let mut mutex = match self.world.sync.get(at) {
             Some(SyncObject::Mutex(mutex)) => mutex.clone(),
             _ => fresh_mutex(),
         };
+        if mutex.owner.is_none() && mutex.health == Health::NotRecoverable {
+            return Err(Errno::NotRecoverable);
+        }
         let outermost = mutex.owner != Some(self.thread.id);
+        let dead = outermost && mutex.health == Health::OwnerDied;
         mutex.owner = Some(self.thread.id);
         mutex.depth += 1;
         self.world.sync.set(at, SyncObject::Mutex(mutex));
@@ -328,6 +333,7 @@ impl Cx<'_> {
             self.event(EventKind::Acquire { lock: at, mode: LockMode::Exclusive });
             self.thread.held.push(Held { lock: at, mode: LockMode::Exclusive });
         }
+        if dead { Err(Errno::OwnerDied) } else { Ok(()) }
     }
 
     /// `pthread_mutex_consistent`.

@@ -49,7 +49,17 @@ impl Locks<'_> {
             Effect::SyncInit { kind, object, .. } | Effect::SyncDestroy { kind, object, .. } => {
                 self.renew_object(call, kind, object, state);
             }
-            Effect::Cond(CondOp::Wait { mutex, .. }, _) => match self.lock_argument(call, mutex) {
+            Effect::Cond(CondOp::Wait { mutex, .. }, returns) => match self.lock_argument(call, mutex) {
+                // A wait with a robust mutex can return without it.
+                Some((lock, places)) if self.kinds.may_fail(self, LockFamily::PthreadMutex, &places) => {
+                    state.held.retain(|held| held.lock != lock);
+                    self.release(state, lock, &places, LockFamily::PthreadMutex);
+                    if let Some(guard) = success(call, returns) {
+                        let mode = LockMode::Exclusive;
+                        let guard = Some(guard);
+                        self.acquire(state, Taking { lock, mode, guard, counts: false, in_histories: true });
+                    }
+                }
                 Some((lock, places)) => self.wait(state, lock, &places),
                 None => forget_all(state),
             },

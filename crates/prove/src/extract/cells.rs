@@ -110,7 +110,7 @@ fn exact(ground: &dyn Ground, spot: Spot, inst: &Inst) -> Option<Cell> {
     let touches = ground.touches(spot);
     let [touch] = &touches[..] else { return None };
     let [(object, at)] = touch.targets[..] else { return None };
-    let fits = is_memory && is_whole && at.is_exact() && touch.bytes == u64::from(bytes);
+    let fits = is_memory && bytes <= 16 && is_whole && at.is_exact() && touch.bytes == u64::from(bytes);
     let kind = ground.facts().points_to.objects[object].kind;
     let is_memory = match kind {
         ObjectKind::Global(global) => program.globals[global].init.is_some(),

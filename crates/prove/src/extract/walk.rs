@@ -224,7 +224,7 @@ impl Walker<'_> {
         match (cell, acquires) {
             (Some(cell), None) => {
                 let value = walk.values.get(&cell.value());
-                self.assign(&mut walk, dst, Some(value));
+                self.assign(&mut walk, dst, self.cells.seen(cell).map(|_| value));
                 vec![walk]
             }
             (Some(cell), Some(acquires)) => {
@@ -418,13 +418,15 @@ impl Walker<'_> {
         without.values.set(names::lock(taken.lock), none);
         walk.values.guard.push(taken_if);
         walk.values.set(names::lock(taken.lock), mode(held));
-        let owner = names::owner(taken.lock);
-        let now = walk.values.get(&owner);
-        let tid = Term::from(names::tid());
-        let is_free = Term::or([now.equals(&Term::bits(0, names::TID_BITS)), now.equals(&tid)]);
-        walk.values.guard.push(is_free);
-        if held == LockMode::Exclusive {
-            walk.values.set(owner, tid);
+        if self.ground.has_lasting_owner(taken.lock) {
+            let owner = names::owner(taken.lock);
+            let now = walk.values.get(&owner);
+            let tid = Term::from(names::tid());
+            let is_free = Term::or([now.equals(&Term::bits(0, names::TID_BITS)), now.equals(&tid)]);
+            walk.values.guard.push(is_free);
+            if held == LockMode::Exclusive {
+                walk.values.set(owner, tid);
+            }
         }
         [walk, without].into_iter().filter(|walk| !walk.values.guard.iter().any(Term::is_false)).collect()
     }

@@ -165,7 +165,18 @@ impl Locks<'_, '_> {
                     None => state.forget(),
                 }
             }
-            Effect::Cond(CondOp::Wait { mutex, .. }, _) => match named(mutex) {
+            Effect::Cond(CondOp::Wait { mutex, .. }, returns) => match named(mutex) {
+                // A wait with a robust mutex can return without it.
+                Some(named) if self.kinds.may_fail(self.code, &named.places) => {
+                    state.held.remove(&named.term);
+                    self.release(state, &named, LockFamily::PthreadMutex);
+                    if let Some(guard) = success(returns) {
+                        let lock = named.term;
+                        let mode = LockMode::Exclusive;
+                        let guard = Some(guard);
+                        self.acquire(state, Taking { lock, mode, guard, counts: false, in_histories: true });
+                    }
+                }
                 Some(named) => self.wait(state, &named),
                 None => state.forget(),
             },
