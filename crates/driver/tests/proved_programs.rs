@@ -15,7 +15,9 @@ const OWN_HEADERS: [&str; 3] = ["//@ threads:", "//@ truth:", "//@ thread-modula
 
 #[test]
 fn races_are_found_and_replayed() {
-    let programs = programs(3, |name| name.ends_with("_race.c"));
+    // Replays of programs without end take long: the slice has one that ends soon.
+    let all = soak::is_on() || std::env::var_os("RADDLE_FIXTURE").is_some();
+    let programs = programs(1, |name| name.ends_with(if all { "_race.c" } else { "paper/simple_race.c" }));
     assert_silent(&programs, |path| {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (mut complaints, outcome) = proved(path, Duration::from_secs(60), folder.path());
